@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * abi.h - the contract between the BPF programs and the user side: map keys and values, roles,
+ * counters, events. Times are ns of CLOCK_MONOTONIC, sizes bytes. Nothing here is ever written to
+ * a file: the capture has a model of its own (user/model/).
+ *
+ * vaddr is a link-time address inside an image; addr is a run-time address in a process.
+ */
+#ifndef HBPROF_ABI_H
+#define HBPROF_ABI_H
+
+#include <hbprof/hist.h>
+#include <hbprof/types.h>
+
+#define HB_FRAME_DEPTH	   16	 /* probed calls nested in one task that are kept apart */
+#define HB_MAX_FUNCS	   65535 /* function ids are u16; the last one means "none" */
+#define HB_FUNC_NONE	   0xffff
+#define HB_MAX_GROUPS	   64 /* (codec, operation) pairs of a session: one bit each */
+#define HB_SIZE_CLASSES	   32
+#define HB_SIZE_SUB	   16 /* buckets inside one size class, for the size median */
+#define HB_SIZE_UNKNOWN	   0xffffffffu
+#define HB_ROW_OVERFLOW	   0 /* row 0 takes the calls that found no free row */
+#define HB_RA_CACHE	   4096
+
+/* Size class: 0 size unknown or not applicable, 1 empty, c >= 2: sizes in [2^(c-2), 2^(c-1)). */
+static inline __attribute__((always_inline)) u32 hb_size_class(u32 size)
+{
+	u32 c;
+
+	if (size == HB_SIZE_UNKNOWN)
+		return 0;
+	if (!size)
+		return 1;
+	c = hb_msb(size) + 2;
+	return c < HB_SIZE_CLASSES ? c : HB_SIZE_CLASSES - 1;
+}
+
+/* The bucket within a size class: 16 equal parts of the octave. */
+static inline __attribute__((always_inline)) u32 hb_size_sub(u32 size)
+{
+	u32 m = hb_msb(size);
+
+	return (m >= 4 ? size >> (m - 4) : size << (4 - m)) & (HB_SIZE_SUB - 1);
+}
+
+enum hb_lang {
+	HB_LANG_NATIVE, /* C, C++, Rust: a task is a thread */
+	HB_LANG_GO,	/* a task is a goroutine */
+	HB_LANG_NR,
+};
+
+/*
+ * What a probe at an offset does. One offset may carry several roles: each is a site of its own
+ * with its own cookie, and the exits run before the entries (see trace/attach.h).
+ */
+enum hb_role {
+	HB_ROLE_ENTRY,	 /* a call of `func` begins */
+	HB_ROLE_RETSITE, /* the call that pushed the return address ip + ra_delta has ended */
+	HB_ROLE_RET,	 /* `func` is about to return, or to leave by a jump out of it */
+	HB_ROLE_RECOVER, /* Go's runtime.recovery: frames deeper than the recovering one are dead */
+};
+
+/* How the kernel executes the probed instruction: this decides the cost and so the bias. */
+enum hb_class {
+	HB_CLASS_BRANCH, /* jcc, jmp rel; arm64: every simulated instruction */
+	HB_CLASS_PUSH,	 /* push reg: emulated, with a store to the user's stack */
+	HB_CLASS_CALL,	 /* call rel32: emulated, with a store to the user's stack */
+	HB_CLASS_NOP,
+	HB_CLASS_STEP, /* single-stepped out of line */
+	HB_CLASS_NR,
+};
+
+#define HB_SITE_TAKEN 0x01 /* drop the hit when the conditional branch at the site is taken */
+#define HB_SITE_PURE  0x02 /* return site that only the return of `func` can reach */
+
+/* Where a register of the call boundary lives at the site: see struct hb_site.loc. */
+#define HB_LOC_LOST   (-1)
+#define HB_LOC_STACK  64 /* + n: in memory at SP + 8 n */
+#define HB_LOC_NR     8	 /* registers tracked: numbers 0..7 of the architecture */
+
+/* A site, indexed by the low 32 bits of its attach cookie; its role is in cookie bits 32..39. */
+struct hb_site {
+	u64 vaddr;	   /* of the site; ip - vaddr is the image's load bias */
+	s32 sp_fix;	   /* SP at the site + sp_fix = SP at the function's first instruction */
+	s32 ra_delta;	   /* RETSITE: return address - site address */
+	u16 func;	   /* ENTRY, RET: the function. RETSITE: the only possible callee or NONE */
+	u16 image;
+	u8 cls;	  /* enum hb_class */
+	u8 flags; /* HB_SITE_* */
+	u8 pad[2];
+	s16 loc[HB_LOC_NR]; /* register r of the call boundary: a register 0..31, a slot, or LOST */
+	u64 pad2[3];
+};
+
+#define HB_COOKIE(site, role) ((u64)(site) | (u64)(role) << 32)
+
+/* How to read a value at a call boundary. */
+enum hb_value_kind {
+	HB_VALUE_NONE,
+	HB_VALUE_REG,	 /* the register */
+	HB_VALUE_MEM,	 /* u64 at [register + off] */
+	HB_VALUE_STRLEN, /* length of the C string that the register points to */
+};
+
+struct hb_value {
+	u8 kind;
+	u8 reg; /* 0..7, the architecture's number */
+	s16 off;
+	s32 add; /* added to the value read */
+};
+
+enum hb_err_kind {
+	HB_ERR_NONE,	/* this function cannot show an error */
+	HB_ERR_NONZERO, /* the value is not 0: Go's error interface */
+	HB_ERR_ZERO,	/* the value is 0: a NULL pointer */
+	HB_ERR_NEGATIVE /* the value as s32 is < 0 */
+};
+
+#define HB_FUNC_EXIT_RET 0x01 /* exits are seen at its returns, not at return sites */
+#define HB_FUNC_TAILS	 0x02 /* its body has jumps out: a tail call may follow at equal depth */
+#define HB_FUNC_RAW	 0x04 /* calibration: nothing is subtracted */
+
+struct hb_func {
+	u8 group; /* (codec, operation), < HB_MAX_GROUPS */
+	u8 lang;  /* enum hb_lang */
+	u8 flags; /* HB_FUNC_* */
+	u8 err_kind;
+	u16 image;
+	u16 pad;
+	struct hb_value size_in;  /* payload size at entry */
+	struct hb_value size_out; /* payload size at exit; used when size_in is NONE */
+	struct hb_value err;	  /* at exit */
+};
+
+/* Offsets inside the Go runtime's structs, for the version that an image was built with; 0: unknown.
+ * Sources: runtime/runtime2.go, runtime/panic.go of each release; see user/sym/golayout.h. */
+struct hb_image {
+	u32 goid_off;	  /* g.goid, at most HB_G_PREFIX - 8 */
+	u32 panic_off;	  /* g._panic; 0: recovery reads g.sigcode0 at sigcode_off */
+	u32 panic_sp_off; /* _panic.sp, the frame that recovers */
+	u32 sigcode_off;  /* g.sigcode0 (Go < 1.22) */
+	u64 lo, hi;	  /* vaddr range of the code, for return addresses inside the image */
+};
+
+#define HB_G_PREFIX 176 /* bytes of a g read on each hit: stack.lo, stack.hi, ..., goid */
+
+struct hb_frame_key {
+	u32 tgid;
+	u32 pad;
+	u64 task; /* goroutine address, or thread id */
+};
+
+#define HB_FRAME_NESTED	 0x01 /* the same group is active further out: not a call of the codec row */
+#define HB_FRAME_UNKNOWN 0x02 /* its return site is not attached: already counted, never a sample */
+#define HB_FRAME_OWNS	 0x04 /* sets the group's bit in hb_task.active */
+
+/* A call in flight. */
+struct hb_frame {
+	u64 depth;	/* grows with nesting: Go stack.hi - SP, others -SP */
+	u64 ra;		/* return address, run-time */
+	u64 t0_ns;
+	u64 child_ns;	/* corrected inclusive time of the probed calls inside */
+	u64 probe_ns;	/* what the probes of those calls cost, as seen from here */
+	u16 func;
+	u16 flags;
+	u32 tid;
+	u32 size;
+	u32 nested;	/* recursive entries counted inside, without a frame of their own */
+	u32 pending;	/* of those, not yet returned */
+	u16 nested_func; /* the last of them */
+	u16 proc;
+	u8 cls;	   /* of the entry site */
+	u8 pad[7];
+};
+
+/* What a task has in flight. */
+struct hb_task {
+	u64 goid;   /* of the frames' goroutine: a g struct is used again */
+	u64 active; /* bit per group with a frame */
+	u32 nr;
+	u32 pad;
+	struct hb_frame frame[HB_FRAME_DEPTH];
+};
+
+/* Counters of a function. The identity: ENTRIES = EXITS + ABANDONED + UNKNOWN + DROPPED + what is
+ * still in the frames map. */
+enum hb_fn_counter {
+	HB_FN_ENTRIES,
+	HB_FN_EXITS,
+	HB_FN_ABANDONED, /* never returned: panic, Goexit, exception, longjmp */
+	HB_FN_UNKNOWN,	 /* return site not attached at the time of the call */
+	HB_FN_DROPPED,	 /* entered, but no frame could be kept: see enum hb_drop */
+	HB_FN_UNSEEN,	 /* exits whose entry was not seen: in flight when recording began */
+	HB_FN_NESTED,	 /* entries inside a call of the same group */
+	HB_FN_MIGRATED,	 /* calls that ended on another thread than they began */
+	HB_FN_SIZE_LOST, /* calls whose payload size could not be read */
+	HB_FN_ERR_LOST,	 /* calls of which it is not known whether they failed */
+	HB_FN_CLAMPED,	 /* calls shorter than the probe's own cost: counted as 0 ns */
+	HB_FN_NR,
+};
+
+struct hb_fn_stat {
+	u64 n[HB_FN_NR];
+};
+
+/* Why a hit was not used. */
+enum hb_drop {
+	HB_DROP_NO_SITE,      /* the cookie names no site */
+	HB_DROP_READ_G,	      /* the goroutine could not be read */
+	HB_DROP_BAD_G,	      /* SP lies outside the goroutine's stack */
+	HB_DROP_READ_RA,      /* the return address could not be read */
+	HB_DROP_FRAMES_FULL,  /* no room for another task in flight */
+	HB_DROP_FRAMES_DEEP,  /* more than HB_FRAME_DEPTH probed calls nested */
+	HB_DROP_STACK_SWITCH, /* the thread runs on another stack than its open calls */
+	HB_DROP_CLOCK_BACK,   /* the clock went backwards within a call */
+	HB_DROP_ROWS_FULL,    /* a sample went to the overflow row */
+	HB_DROP_HISTS_FULL,   /* a sample was counted, but found no histogram */
+	HB_DROP_RAS_FULL,     /* no room to remember another return address */
+	HB_DROP_EVENT_LOST,   /* ring buffer full: a return address is asked for again later */
+	HB_DROP_NR,
+};
+
+enum hb_outcome { HB_OUTCOME_OK, HB_OUTCOME_ERROR, HB_OUTCOME_NR };
+
+/* A row of the result, allocated on first use. */
+struct hb_row_key {
+	u16 func;
+	u16 proc; /* index of the traced process (tgid, start time) */
+	u8 size_class;
+	u8 outcome; /* enum hb_outcome */
+	u16 pad;
+};
+
+/* The three distributions of a row. Inclusive = LEAF + OUTER; exclusive = LEAF + OUTER_EXC: a call
+ * without probed calls inside costs one histogram update, not two. */
+enum hb_dist { HB_DIST_LEAF, HB_DIST_OUTER, HB_DIST_OUTER_EXC, HB_DIST_NR };
+
+struct hb_dist_sum {
+	u64 sum_ns;
+	u64 min_ns;	/* ~0 while empty */
+	u64 max_ns;
+	u32 hist;	/* index into the histograms + 1; 0: none yet */
+	u32 pad;
+};
+
+struct hb_row {
+	struct hb_row_key key;
+	u64 count;
+	u64 raw_sum_ns; /* before any correction */
+	u64 raw_min_ns;
+	u64 raw_max_ns;
+	u64 nested;	/* recursive entries inside these calls */
+	u64 size_sum;
+	u64 size_min;	/* ~0 while empty */
+	u64 size_max;
+	u64 size_sub[HB_SIZE_SUB];
+	struct hb_dist_sum dist[HB_DIST_NR];
+};
+
+struct hb_hist {
+	u64 n[HB_HIST_BUCKETS];
+};
+
+/* Known return addresses. */
+enum hb_ra_space {
+	HB_RA_IMAGE,  /* owner: image, where: vaddr */
+	HB_RA_PROCESS /* owner: process index, where: addr */
+};
+
+enum hb_ra_state { HB_RA_REQUESTED = 1, HB_RA_ATTACHED, HB_RA_REFUSED };
+
+struct hb_ra_key {
+	u64 where;
+	u32 owner;
+	u32 space; /* enum hb_ra_space */
+};
+
+/* To user space: a call came from a return address that has no site. Sent once per address. */
+struct hb_event {
+	struct hb_ra_key key;
+	u64 ra; /* run-time address */
+	u32 tgid;
+	u16 func;
+	u16 proc;
+};
+
+/* Calibrated cost of a probe, ns. Written by user space every few seconds, read per call. */
+struct hb_cal {
+	u32 in_ns[HB_LANG_NR][HB_CLASS_NR]; /* inside the interval, by the entry's class */
+	u32 total_ns[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR]; /* of a pair: [entry][exit] */
+	u32 nested_ns[HB_LANG_NR]; /* of a recursive pair without a frame */
+};
+
+_Static_assert(sizeof(struct hb_site) == 64, "one cache line");
+_Static_assert(sizeof(struct hb_func) == 32, "half a cache line");
+_Static_assert(sizeof(struct hb_frame_key) == 16, "hash keys must have no padding");
+_Static_assert(sizeof(struct hb_row_key) == 8, "hash keys must have no padding");
+_Static_assert(sizeof(struct hb_ra_key) == 16, "hash keys must have no padding");
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * model.h - one recording as plain data: trace/ fills it, capture/ writes and reads it, report/
+ * shows it. It knows nothing of kernels, BPF or files.
+ *
+ * Times are ns: `mono_ns` of CLOCK_MONOTONIC, `wall_ns` of CLOCK_REALTIME. Sizes are bytes. Counts
+ * are exact. A string that is not known is NULL, a number that was not measured is M_NONE and is
+ * shown as "n/a", never as 0.
+ *
+ * Ownership: a struct recording owns everything it points to; recording__free() frees all of it.
+ */
+#ifndef HBPROF_MODEL_H
+#define HBPROF_MODEL_H
+
+#include <hbprof/abi.h>
+#include <hbprof/types.h>
+
+#define M_NONE (~0ULL)
+
+struct m_bucket {
+	u32 idx; /* hb_hist_bucket() */
+	u64 n;
+};
+
+/* A latency distribution: exact count, sum, min and max beside a sparse histogram. */
+struct m_dist {
+	u64 count, sum_ns;
+	u64 min_ns, max_ns; /* M_NONE, 0 while empty */
+	struct m_bucket *bucket; /* ascending idx, n > 0; the n sum up to count, or less when
+				    histograms ran out */
+	u32 nr_buckets;
+};
+
+struct m_kv {
+	char *key, *value;
+};
+
+/* The machine. Facts in the order they are shown; a fact that is missing says why in its value. */
+struct m_host {
+	struct m_kv *fact; /* cpu_model, arch, cpus_online, sockets, numa_nodes, smt, governor,
+			      frequency_mhz, kernel, clocksource, virtualization, ... */
+	u32 nr_facts;
+};
+
+/* A traced process. */
+struct m_target {
+	u32 pid;
+	u64 start_time;	 /* field 22 of /proc/PID/stat, clock ticks since boot */
+	char *exe, *cmdline, *build_id, *language; /* language: "go1.26.8", "native" */
+	u64 cpu_ns;	 /* CPU time used while recording; M_NONE: not known */
+	u64 rss_bytes;
+	char *end;	 /* NULL: still running; else "exited", ... */
+};
+
+enum m_exit_mode { M_EXIT_SITE, M_EXIT_RET };
+
+/* A probed function. Its codec and operation are what rows are grouped by. */
+struct m_func {
+	char *name;    /* demangled, as shown */
+	char *codec;   /* "encoding/json", "cJSON", "probe" */
+	char *op;      /* "encode", "decode", "call" */
+	char *library; /* shared object or Go module; NULL: the executable */
+	char *library_version;
+	char *note;    /* NULL, or what the reader must know: "contains I/O wait" */
+	u32 image;     /* index into images */
+	u64 vaddr;
+	u8 lang;       /* enum hb_lang */
+	u8 exit_mode;  /* enum m_exit_mode at the end of the recording */
+	u8 entry_class; /* enum hb_class */
+	u32 exit_sites[HB_CLASS_NR]; /* exit sites by class */
+	bool has_size, has_err;
+	u64 n[HB_FN_NR]; /* enum hb_fn_counter */
+	u64 in_flight_end;
+};
+
+struct m_image {
+	char *path, *build_id;
+};
+
+/* Outermost calls of one function in one process, of one size class and outcome. */
+struct m_row {
+	u32 func, target; /* indices */
+	u8 size_class;	  /* hb_size_class() */
+	u8 outcome;	  /* enum hb_outcome */
+	bool overflow;	  /* the row that took what found no row of its own: func, target unset */
+	u64 count;
+	u64 measured_ns; /* how long this row's calls could be seen */
+	u64 raw_sum_ns, raw_min_ns, raw_max_ns;
+	u64 nested;
+	u64 size_sum, size_min, size_max; /* M_NONE min while empty */
+	u64 size_sub[HB_SIZE_SUB];
+	struct m_dist dist[HB_DIST_NR];
+};
+
+/* What changed in one interval: counts per row and their buckets. Rows that did not change are
+ * absent. */
+struct m_delta {
+	u32 row;
+	u8 dist; /* enum hb_dist */
+	u64 count, sum_ns;
+	struct m_bucket *bucket;
+	u32 nr_buckets;
+};
+
+struct m_interval {
+	u64 begin_mono_ns, end_mono_ns;
+	struct m_delta *delta;
+	u32 nr_deltas;
+};
+
+/* One calibration: what a probe pair of a class costs at that time. */
+struct m_cal {
+	u64 mono_ns;
+	u8 lang, entry_class, exit_class;
+	u32 in_ns, total_ns;	 /* inside the interval; whole pair as the enclosing call sees it */
+	u32 spread_in_ns, spread_total_ns; /* half the middle 80 % of the batch medians */
+};
+
+struct m_coverage {
+	u64 n[HB_FN_NR]; /* sums over the functions */
+	u64 in_flight_start, in_flight_end;
+	u64 unmatched; /* hits of shared return sites that ended no open call: harmless */
+	u64 drop[HB_DROP_NR];
+	bool balanced; /* read after the probes were off: the identity must hold */
+	u64 measured_ns, wall_ns;
+	u32 sites, sites_refused, links;
+	u32 ras_discovered, ras_refused;
+};
+
+struct m_cost {
+	u64 hbprof_cpu_ns, rss_bytes;
+	u64 kernel_map_bytes;
+	u64 probe_ns; /* calls x calibrated total: what the target paid */
+};
+
+struct recording {
+	char *version; /* of hbprof */
+	char *attach;  /* "uprobe_multi" */
+	u64 begin_wall_ns, begin_mono_ns, end_mono_ns;
+	char *stop_reason; /* "interrupted", "duration", "target exited" */
+	struct m_host host;
+	struct m_target *target;
+	u32 nr_targets;
+	struct m_image *image;
+	u32 nr_images;
+	struct m_func *func;
+	u32 nr_funcs;
+	struct m_row *row;
+	u32 nr_rows;
+	struct m_interval *interval;
+	u32 nr_intervals;
+	struct m_cal *cal; /* in order of time */
+	u32 nr_cals;
+	char **warning; /* each a sentence that every report prints */
+	u32 nr_warnings;
+	struct m_coverage coverage;
+	struct m_cost cost;
+};
+
+struct recording *recording__new(void); /* NULL: no memory */
+void recording__free(struct recording *r);
+
+/* Adds a printf-formatted warning once (a repeated sentence is kept once). */
+int recording__warn(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void m_dist__init(struct m_dist *d);
+void m_dist__fini(struct m_dist *d);
+/* Adds src to dst, bucket by bucket. 0 or -ENOMEM. */
+int m_dist__merge(struct m_dist *dst, const struct m_dist *src);
+
+/* Names, in the order of the enums, as they stand in captures and JSON. */
+extern const char *const hb_class_names[HB_CLASS_NR];
+extern const char *const hb_drop_names[HB_DROP_NR];
+extern const char *const hb_fn_counter_names[HB_FN_NR];
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * insn.h - what the site finder needs to know of an instruction, the same for every architecture.
+ * One table (struct insn_ops) and one file per architecture: insn_x86.c, later insn_arm64.c.
+ *
+ * Register numbers are the architecture's own: x86 AX 0, CX 1, DX 2, BX 3, SP 4, BP 5, SI 6, DI 7,
+ * R8..R15; arm64 X0..X30.
+ */
+#ifndef HBPROF_INSN_H
+#define HBPROF_INSN_H
+
+#include <hbprof/abi.h>
+
+enum insn_kind {
+	INSN_OTHER,
+	INSN_NOP,
+	INSN_PUSH,
+	INSN_CALL_REL,
+	INSN_CALL_IND,
+	INSN_JMP_REL,
+	INSN_JMP_IND,
+	INSN_JCC,
+	INSN_RET,
+	INSN_TRAP, /* int3, ud2, hlt: execution does not continue */
+};
+
+enum insn_move { INSN_MOVE_NONE, INSN_MOVE_REG, INSN_MOVE_STORE, INSN_MOVE_LOAD };
+
+struct insn {
+	u8 len; /* bytes */
+	u8 kind; /* enum insn_kind */
+	u8 cls;	 /* enum hb_class: how the kernel executes it under a probe */
+	bool refused;	/* no probe is possible or safe here: attach is refused, or the rewriting
+			   of it is not proven safe (x86 nop5) */
+	bool sp_known;	/* sp_delta holds; false: SP becomes something not known */
+	s32 sp_delta;	/* added to SP by executing it */
+	u32 writes;	/* bit per general register 0..31 that it may change, SP left out */
+	bool stores;	/* may write memory through anything but [SP + const] */
+	u8 move;	/* enum insn_move: a plain 64-bit copy, for following a value */
+	u8 move_dst, move_src; /* registers; STORE: src goes to [SP + move_off]; LOAD: from there */
+	s32 move_off;
+	u8 cond;	/* JCC: the architecture's condition code; x86: low nibble of the opcode */
+	u64 target;	/* direct branch or call: vaddr */
+};
+
+struct insn_ops {
+	u16 e_machine;
+	const char *name;
+	u8 min_len;	/* alignment and smallest length: x86 1, arm64 4 */
+	s32 ret_sp;	/* SP right after the return - SP at the callee's entry: x86 8, arm64 0 */
+	/* Decodes the instruction at vaddr. 0, or -EILSEQ: not an instruction, or cut by max. */
+	int (*decode)(const u8 *code, size_t max, u64 vaddr, struct insn *out);
+	/*
+	 * Finds direct calls: calls cb for every position in code[0..len) (at vaddr) that could be a
+	 * direct call or jump to one of the sorted targets. On x86 a hit may lie inside another
+	 * instruction: the caller must check the boundary. A cb return other than 0 stops and is
+	 * returned.
+	 */
+	int (*scan)(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr_targets,
+		    int (*cb)(void *arg, u64 at, u64 target), void *arg);
+	/* Go's entry rule; see site__entry(). 0 and *at (vaddr), *taken, or -ENOENT. */
+	int (*go_entry)(const u8 *code, size_t len, u64 vaddr, u64 *at, bool *taken);
+};
+
+/* NULL: no support for that machine. */
+const struct insn_ops *insn_ops__find(u16 e_machine);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * func.h - a function that is to be probed: what sym/ finds, what probe/ places sites for and what
+ * trace/ attaches. Plain data; strings belong to the func_list.
+ */
+#ifndef HBPROF_FUNC_H
+#define HBPROF_FUNC_H
+
+#include <hbprof/abi.h>
+
+struct func {
+	char *name;  /* as shown: Go name, demangled C++ or Rust, C */
+	char *codec, *op;
+	char *library, *library_version; /* NULL where not known */
+	char *note;  /* NULL or a remark for the report */
+	u64 vaddr;   /* link address of the first instruction */
+	u64 size;    /* bytes of the body; 0: not known */
+	enum hb_lang lang;
+	struct hb_value size_in, size_out, err;
+	enum hb_err_kind err_kind;
+};
+
+struct func_list {
+	struct func *v;
+	size_t nr, cap;
+};
+
+void func_list__init(struct func_list *l);
+void func_list__fini(struct func_list *l);
+
+#endif

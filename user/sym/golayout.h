@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * golayout.h - offsets inside the Go runtime's g and _panic, per minor version, 64-bit.
+ */
+#ifndef HBPROF_GOLAYOUT_H
+#define HBPROF_GOLAYOUT_H
+
+#include <hbprof/types.h>
+
+struct go_layout {
+	u32 goid_off;	  /* g.goid */
+	u32 panic_off;	  /* g._panic; 0 where recovery() reads g.sigcode0 */
+	u32 panic_sp_off; /* _panic.sp */
+	u32 sigcode_off;  /* g.sigcode0, Go 1.20 and 1.21; else 0 */
+};
+
+/* 0, or -ENOTSUP: this version is not known (goids and recovery are not followed then). */
+int go_layout__find(u32 go_minor, u16 e_machine, struct go_layout *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* fsutil.h - files: whole reads with a limit, complete writes, replacing a file safely. */
+#ifndef HBPROF_FSUTIL_H
+#define HBPROF_FSUTIL_H
+
+#include <stddef.h>
+
+/* The whole file, with a terminating 0 that len does not count. -EFBIG above max. free() it. */
+int fs_read_file(const char *path, size_t max, char **out, size_t *len);
+/* Writes all of it; EINTR and short writes are handled. 0 or -errno. */
+int fs_write_all(int fd, const void *buf, size_t len);
+/*
+ * Writes a new file beside path and renames it over path: a reader sees the old or the whole new
+ * one. O_EXCL, O_NOFOLLOW, mode 0644, and owned by SUDO_UID:SUDO_GID when run by sudo: hbprof runs
+ * as root in a user's folder. 0 or -errno; nothing is left behind on failure.
+ */
+int fs_replace_file(const char *path, const void *buf, size_t len);
+
+#endif

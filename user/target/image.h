@@ -4,6 +4,11 @@
  * it comes from a file that may lie; all access goes through the bounds-checked functions here.
  *
  * off: file offset. vaddr: link address. Run-time addresses are not known here.
+ *
+ * The file is mapped, not copied. Its size is checked right after, but somebody who cuts it while it
+ * is open makes reads beyond its new end raise SIGBUS. The kernel refuses writes to a file that is
+ * being executed (ETXTBSY), yet not to shared libraries. Pointers into the file may also show bytes
+ * that changed since; what was read at open (segments, sections and their names, ids) does not.
  */
 #ifndef HBPROF_IMAGE_H
 #define HBPROF_IMAGE_H
@@ -22,21 +27,24 @@ struct image_sect {
 };
 
 struct image {
-	char *path;	   /* how it was opened */
-	int fd;		   /* open for the image's life; identity is checked through it */
-	const u8 *base;	   /* the whole file, mapped read-only */
+	char *path;	/* how it was opened */
+	int fd;		/* open for the image's life; identity is checked through it */
+	const u8 *base; /* the whole file, mapped read-only */
 	size_t len;
-	u64 dev, ino;	   /* st_dev, st_ino */
+	u64 dev, ino; /* st_dev, st_ino */
 	s64 mtime_ns;
 	u16 machine, type; /* e_machine, e_type */
 	struct image_seg *seg;
 	u32 nr_segs;
 	struct image_sect *sect; /* empty when the file has no (usable) section headers */
 	u32 nr_sects;
-	char *build_id;	   /* hex of the GNU note, or the Go build id, or NULL */
+	char *sect_names; /* what sect[].name points into */
+	bool mapped;	  /* base is a mapping; false: a copy made by image__open_mem() */
+	char *build_id;	  /* hex of the GNU note, or the Go build id, or NULL */
 };
 
-/* 0 or -errno; -ENOEXEC: not an ELF file; -EBADMSG: a damaged one; -ENOTSUP: 32-bit or big-endian.
+/* 0 or -errno; -ENOEXEC: not an ELF file; -EBADMSG: a damaged one; -ENOTSUP: 32-bit or big-endian;
+ * -ESTALE: its size changed while it was being opened. What is damaged is told by log_debug().
  * The caller's; image__close() it. */
 int image__open(const char *path, struct image **out);
 /* The same over an open fd, which the image takes over on success. path is for messages. */

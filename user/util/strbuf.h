@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *s;    /* always terminated; NULL before the first addition */
+	char *s; /* always terminated; NULL before the first addition */
 	size_t len, cap, max;
-	int err;    /* 0, -ENOMEM, -EFBIG */
+	int err; /* 0, -ENOMEM, -EFBIG */
 };
 
 void strbuf__init(struct strbuf *b, size_t max);

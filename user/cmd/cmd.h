@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cmd.h - the subcommands. Each is one file in cmd/: its option table and its run function, which
+ * main() calls with argv[0] set to what the user typed ("hbprof report"), so that argp's messages
+ * begin with it. argp itself ends the process on --help and on usage errors, the latter with
+ * EXIT_USAGE: main() sets argp_err_exit_status.
+ */
+#ifndef HBPROF_CMD_H
+#define HBPROF_CMD_H
+
+/* What every command returns. The manual pages list them: scripts rely on the numbers. */
+enum cmd_exit {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOTHING = 3, /* nothing to trace: no codec in the target, or no such process */
+	EXIT_TRIPPED = 4, /* a threshold of `compare` was exceeded */
+};
+
+/* record.c: attaches to a process, writes a capture, prints its report. The command when none is
+ * named. */
+int cmd_record(int argc, char **argv);
+/* report.c: prints a capture. */
+int cmd_report(int argc, char **argv);
+
+#endif

@@ -52,7 +52,7 @@ struct m_target {
 	char *end;	 /* NULL: still running; else "exited", ... */
 };
 
-enum m_exit_mode { M_EXIT_SITE, M_EXIT_RET };
+enum m_exit_mode { M_EXIT_SITE, M_EXIT_RET, M_EXIT_NR };
 
 /* A probed function. Its codec and operation are what rows are grouped by. */
 struct m_func {
@@ -165,11 +165,18 @@ int recording__warn(struct recording *r, const char *fmt, ...) __attribute__((fo
 
 void m_dist__init(struct m_dist *d);
 void m_dist__fini(struct m_dist *d);
-/* Adds src to dst, bucket by bucket. 0 or -ENOMEM. */
+/* Adds src to dst, bucket by bucket. 0 or -ENOMEM, and dst is as before. Sums that would not fit
+ * stay at the top of u64. */
 int m_dist__merge(struct m_dist *dst, const struct m_dist *src);
 
+/* Appends a fact; both strings are copied. 0 or -ENOMEM. */
+int m_host__add(struct m_host *h, const char *key, const char *value);
+
 /* Names, in the order of the enums, as they stand in captures and JSON. */
+extern const char *const hb_lang_names[HB_LANG_NR];
 extern const char *const hb_class_names[HB_CLASS_NR];
+extern const char *const hb_outcome_names[HB_OUTCOME_NR];
+extern const char *const m_exit_mode_names[M_EXIT_NR];
 extern const char *const hb_drop_names[HB_DROP_NR];
 extern const char *const hb_fn_counter_names[HB_FN_NR];
 

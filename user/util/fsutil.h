@@ -7,12 +7,17 @@
 
 /* The whole file, with a terminating 0 that len does not count. -EFBIG above max. free() it. */
 int fs_read_file(const char *path, size_t max, char **out, size_t *len);
+/* The same with a path relative to an open directory. */
+int fs_read_file_at(int dir_fd, const char *path, size_t max, char **out, size_t *len);
 /* Writes all of it; EINTR and short writes are handled. 0 or -errno. */
 int fs_write_all(int fd, const void *buf, size_t len);
 /*
  * Writes a new file beside path and renames it over path: a reader sees the old or the whole new
- * one. O_EXCL, O_NOFOLLOW, mode 0644, and owned by SUDO_UID:SUDO_GID when run by sudo: hbprof runs
- * as root in a user's folder. 0 or -errno; nothing is left behind on failure.
+ * one. O_EXCL, O_NOFOLLOW, mode 0644 less the umask, and owned by SUDO_UID:SUDO_GID when run by
+ * sudo: hbprof runs as root in a user's folder.
+ *
+ * 0 or -errno; nothing is left behind on failure. What is not a regular file is not replaced:
+ * -EISDIR a directory, -EEXIST a symbolic link, device, FIFO or socket.
  */
 int fs_replace_file(const char *path, const void *buf, size_t len);
 

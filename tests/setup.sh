@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# setup.sh - installs from Debian's packages what building and testing need and is not there yet.
+#
+#   tests/setup.sh [-q|--quiet] [build|demo|test]     (default: test, which contains the others)
+#
+# With everything in place it is one dpkg-query. Without root it prints the command to run and
+# fails, so that nothing goes on half-equipped.
+set -u -o pipefail
+
+quiet=
+want=test
+for arg in "$@"; do
+	case $arg in
+	-q | --quiet) quiet=1 ;;
+	build | demo | test) want=$arg ;;
+	*)
+		echo "usage: tests/setup.sh [-q|--quiet] [build|demo|test]" >&2
+		exit 2
+		;;
+	esac
+done
+
+# package | needed from this stage on | why
+list() {
+	cat <<-'END'
+		gcc             build the compiler
+		libc6-dev       build the C library's headers
+		make            build the build
+		pkg-config      build finding the libraries
+		clang           build the compiler of the BPF programs
+		bpftool         build linking BPF objects, generating the skeleton
+		libbpf-dev      build loading BPF programs
+		libelf-dev      build reading ELF files
+		zlib1g-dev      build compressing captures
+		libcjson-dev    build reading and writing JSON
+		libzydis-dev    build decoding x86 instructions
+		libiberty-dev   build demangling C++ and Rust names
+		procps          demo finding processes
+		binutils        test stripping and dissecting test programs
+		g++             test the C++ test programs
+		libcmocka-dev   test the unit tests
+		clang-format-14 test make check-format
+		scdoc           test the manual pages
+		python3         test checking JSON output
+	END
+}
+
+wanted() { # the packages of this stage, with their reasons
+	list | awk -v want="$want" '
+		BEGIN { rank["build"] = 1; rank["demo"] = 2; rank["test"] = 3 }
+		rank[$2] <= rank[want] { p = $1; $1 = $2 = ""; sub(/^ +/, ""); print p "\t" $0 }'
+}
+
+missing() {
+	local installed
+	# A virtual package (pkg-config is one since Debian 12) counts by what provides it.
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null |
+		sed -n 's/^installed //p' | tr -d ' ' | tr ',' '\n' | sed 's/(.*//' | sort -u)
+	wanted | awk -F '\t' 'NR == FNR { have[$1] = 1; next } !($1 in have)' <(echo "$installed") -
+}
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "setup.sh: this system does not use Debian's packages; install what corresponds to:" >&2
+	wanted | sed 's/^/  /' >&2
+	exit 0
+fi
+
+need=$(missing)
+if [ -z "$need" ]; then
+	[ -n "$quiet" ] || echo "setup: nothing to install"
+	exit 0
+fi
+packages=$(cut -f 1 <<<"$need" | tr '\n' ' ')
+echo "setup: missing packages:"
+sed 's/^/  /' <<<"$need"
+
+if [ "$(id -u)" != 0 ]; then
+	echo "setup.sh: not root; run:  sudo apt-get install $packages" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086 # a list of names
+install_them() {
+	apt-get install -y -q --no-install-recommends $packages
+}
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+{ apt-get update -q && install_them; } >"$log" 2>&1 || {
+	cat "$log"
+	echo "setup.sh: apt-get could not install: $packages" >&2
+	exit 1
+}
+echo "setup: installed $packages"

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# tests.mk - how the tests are built and which of them each check-* target runs. Included by the
+# Makefile. tests/run.sh runs them, counts and prints the last line.
+#
+# tests/unit/test_X.c is one cmocka program. What it needs beyond the pure objects of the tool:
+#   TEST_CFLAGS_test_X, TEST_LDFLAGS_test_X   set below
+#   tests/unit/*.c of another name            helpers, linked with every test that uses them
+# tests/unit/test_bpf_X.c compiles bpf/X.bpf.c for the host, over the stand-ins in tests/unit/shim.
+# tests/fuzz/fuzz_X.c is a program that takes a count and a seed; only its sanitized build is run.
+# tests/cli/t_X.sh, tests/bpf/t_X.sh print TAP: see tests/tap.sh.
+
+FUZZ_COUNT ?= 3000
+FUZZ_SEED  ?= 1
+SAN_O      := $(O)/san
+
+UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
+HELPER_SRC := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
+FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_HELP  := $(filter-out $(FUZZ_SRC),$(sort $(wildcard tests/fuzz/*.c)))
+TEST_OBJ   := $(patsubst %.c,$(O)/%.o,$(UNIT_SRC) $(HELPER_SRC) $(FUZZ_SRC) $(FUZZ_HELP))
+
+UNIT_BIN   := $(UNIT_SRC:%.c=$(O)/%)
+FUZZ_BIN   := $(FUZZ_SRC:%.c=$(O)/%)
+
+# ---- building -------------------------------------------------------------------------------
+
+# Archives: a test may bring its own version of a module's functions, by including its source.
+$(O)/libpure.a: $(PURE_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/tests/libhelpers.a: $(patsubst %.c,$(O)/%.o,$(HELPER_SRC) $(FUZZ_HELP))
+	$(call msg,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/tests/%.o: tests/%.c Makefile tests/tests.mk $(O)/flags | build-needs
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS_$(basename $(@F))) $(INCLUDES) -Itests/unit -MMD -MP \
+		-c -o $@ $<
+
+# BPF programs are not prototyped, their sections are not the host's, and a context that the
+# handler does not look at is no mistake: the warnings that BPF_CFLAGS lacks are off here too.
+$(O)/tests/unit/test_bpf_%.o: tests/unit/test_bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Wno-shadow -Wno-undef \
+		-D__TARGET_ARCH_$(ARCH) $(TEST_CFLAGS_$(basename $(@F))) -Itests/unit/shim \
+		$(INCLUDES) -Itests/unit -Ivmlinux -Ibpf -MMD -MP -c -o $@ $<
+
+$(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(O)/tests/libhelpers.a $(O)/libpure.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ -lcmocka $(filter-out -lbpf,$(LIBS))
+
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/libhelpers.a $(O)/libpure.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ $(filter-out -lbpf,$(LIBS))
+
+.PHONY: build-unit build-fuzz build-unit-san build-fuzz-san build-workload build-gobins
+build-unit: $(UNIT_BIN)
+build-fuzz: $(FUZZ_BIN)
+
+SAN_MAKE = +$(Q)$(MAKE) O=$(SAN_O) SAN=address,undefined HB_NEEDS_SEEN=1
+build-unit-san: | build-needs
+	$(SAN_MAKE) build-unit
+build-fuzz-san: | build-needs
+	$(SAN_MAKE) build-fuzz
+
+# Both scripts know themselves what has changed.
+build-workload:
+	$(Q)if test -x tests/workload/build.sh; then tests/workload/build.sh $(abspath $(O)/workload); fi
+build-gobins:
+	$(Q)if test -x tests/unit/gobins.sh; then tests/unit/gobins.sh $(abspath $(O)/gobins); fi
+
+# ---- running --------------------------------------------------------------------------------
+
+# What the tests find in their environment. Paths are absolute: tests may change the folder.
+RUN = HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) HB_SRC=$(CURDIR) \
+	HB_GO_BIN_DIR=$(abspath $(O)/gobins) CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' \
+	ARCH=$(ARCH) tests/run.sh
+
+# Each word list item of run.sh is KIND COMMAND..., in quotes.
+UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
+FUZZ_RUN    := $(foreach t,$(FUZZ_SRC:%.c=$(SAN_O)/%),'single $(t) $(FUZZ_COUNT) $(FUZZ_SEED)')
+CLI_RUN     := $(foreach t,$(sort $(wildcard tests/cli/t_*.sh)),'tap $(t)')
+BPF_RUN     := $(foreach t,$(sort $(wildcard tests/bpf/t_*.sh)),'tap $(t)')
+LAYERS_RUN  := 'single tests/check_layers.sh'
+HEADERS_RUN := 'single tests/check_headers.sh $(O)/gen'
+FORMAT_RUN  := 'single tests/check_format.sh'
+VMLINUX_RUN := 'single tests/check_vmlinux.sh'
+GO_RUN      := 'single tests/check_go.sh'
+
+.PHONY: check check-all check-unit check-cli check-bpf check-fuzz check-layers check-headers \
+	check-format check-vmlinux
+check-unit: build-unit build-unit-san build-gobins
+	$(Q)$(RUN) $(GO_RUN) $(UNIT_RUN)
+check-cli: all man
+	$(Q)$(RUN) $(CLI_RUN)
+check-bpf: all build-workload
+	$(Q)$(RUN) $(BPF_RUN)
+check-fuzz: build-fuzz-san
+	$(Q)$(RUN) $(FUZZ_RUN)
+check-layers:
+	$(Q)$(RUN) $(LAYERS_RUN)
+check-headers: $(SKEL) $(O)/gen/built_with.h
+	$(Q)$(RUN) $(HEADERS_RUN)
+check-format:
+	$(Q)$(RUN) $(FORMAT_RUN)
+check-vmlinux:
+	$(Q)$(RUN) $(VMLINUX_RUN)
+
+# The tests need packages that this make has perhaps not seen when it was started: so a new one.
+check:
+	$(Q)tests/setup.sh
+	+$(Q)$(MAKE) WERROR=1 check-all
+
+# -k, and the build is a check of its own: one test that does not compile is one failure more, and
+# everything else is still run and counted.
+BUILD_ALL = all man $(SKEL) build-unit build-unit-san build-fuzz-san build-gobins build-workload
+check-all:
+	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
+	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \
+		$(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) $(BPF_RUN)
+
+# ---- not checks -----------------------------------------------------------------------------
+
+.PHONY: bench demo
+bench: all build-workload
+	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/run.sh
+
+demo:
+	$(Q)tests/setup.sh --quiet demo
+	+$(Q)$(MAKE) all build-workload
+	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/demo.sh

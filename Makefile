@@ -4,15 +4,33 @@
 # make check         everything that CI runs (installs what the tests need)
 # make help          the other targets and the variables
 #
-# Nothing is generated in the source tree: all output is under O=.
+# Nothing is generated in the source tree: all output is under O=. The tests' rules are in
+# tests/tests.mk.
 
+HOST_ARCH := $(shell uname -m | sed -e 's/aarch64/arm64/' -e 's/x86_64/x86/')
 O      ?= build
-ARCH   ?= $(shell uname -m | sed -e 's/aarch64/arm64/' -e 's/x86_64/x86/')
-CC     ?= gcc
-CLANG  ?= clang
-BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
-PKG_CONFIG ?= pkg-config
+ARCH   ?= $(HOST_ARCH)
 prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+mandir ?= $(prefix)/share/man
+
+ifneq ($(filter-out x86 arm64,$(ARCH)),)
+$(error ARCH=$(ARCH) is not supported: x86 or arm64)
+endif
+ifneq ($(ARCH),$(HOST_ARCH))
+CROSS_COMPILE ?= $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-linux-gnu-
+endif
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+CLANG   ?= clang
+BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
+SCDOC   ?= scdoc
+INSTALL ?= install
 
 ifeq ($(V),1)
 Q   :=
@@ -20,9 +38,8 @@ msg  = @:
 else
 Q   := @
 msg  = @printf '  %-7s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2))
+MAKEFLAGS += --no-print-directory
 endif
-
-VERSION := $(shell sed -n 's/^\#define HBPROF_VERSION "\(.*\)"/\1/p' include/hbprof/version.h)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	-Wno-unused-parameter
@@ -30,10 +47,9 @@ ifeq ($(WERROR),1)
 WARN += -Werror
 endif
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) -D_GNU_SOURCE -Iinclude -Iuser -I. -I$(O)/gen
+INCLUDES    = -Iinclude -Iuser -I. -I$(O)/gen
+ALL_CFLAGS  = -std=gnu11 $(WARN) $(CFLAGS) -D_GNU_SOURCE
 ALL_LDFLAGS = $(LDFLAGS)
-LIBS = -lbpf -lelf -lz $(shell $(PKG_CONFIG) --libs libcjson) -lZydis -liberty -lpthread -lm
-
 ifneq ($(SAN),)
 ALL_CFLAGS  += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 ALL_LDFLAGS += -fsanitize=$(SAN)
@@ -42,59 +58,170 @@ ifeq ($(COV),1)
 ALL_CFLAGS  += --coverage
 ALL_LDFLAGS += --coverage
 endif
-
-# ---- the tool -------------------------------------------------------------------------------
-
-LAYERS   := util model target sym probe capture report trace cmd
-USER_SRC := $(foreach l,$(LAYERS),$(sort $(wildcard user/$(l)/*.c)))
-FLAME_SRC := $(sort $(wildcard flamegraph/*.c))
-# Everything but the part that needs libbpf and the skeleton: what unit tests link against.
-PURE_SRC := $(filter-out user/trace/% user/cmd/%,$(USER_SRC)) $(FLAME_SRC)
-PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
-TRACE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter user/trace/% user/cmd/%,$(USER_SRC)) user/main.c)
-BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
-SKEL     := $(O)/gen/hbprof.skel.h
+# Zydis has no pkg-config file in Debian.
+LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcjson 2>/dev/null) -lZydis -liberty \
+	-lpthread -lm
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all
+.PHONY: all man install clean help build-needs FORCE
 all: $(O)/hbprof
+
+# ---- what must be there before anything is compiled -------------------------------------------
+
+# Of each: how to see it, and the Debian package that brings it. Said once, all together.
+define NEEDS_SCRIPT
+miss=; \
+has() { printf '#include <%s>\n' "$$1" | $(CC) -E -x c -o /dev/null - 2>/dev/null; }; \
+command -v $(firstword $(CC)) >/dev/null || miss="$$miss $(if $(CROSS_COMPILE),$(CROSS_COMPILE:%-=gcc-%),gcc)"; \
+command -v $(firstword $(CLANG)) >/dev/null || miss="$$miss clang"; \
+command -v $(firstword $(BPFTOOL)) >/dev/null || miss="$$miss bpftool"; \
+if ! command -v $(firstword $(PKG_CONFIG)) >/dev/null; then \
+	miss="$$miss pkg-config libbpf-dev libelf-dev zlib1g-dev libcjson-dev"; \
+else \
+	$(PKG_CONFIG) --exists 'libbpf >= 1.1' || miss="$$miss libbpf-dev"; \
+	$(PKG_CONFIG) --exists libelf || miss="$$miss libelf-dev"; \
+	$(PKG_CONFIG) --exists zlib || miss="$$miss zlib1g-dev"; \
+	$(PKG_CONFIG) --exists libcjson || miss="$$miss libcjson-dev"; \
+fi; \
+if command -v $(firstword $(CC)) >/dev/null; then \
+	has Zydis/Zydis.h || miss="$$miss libzydis-dev"; \
+	has libiberty/demangle.h || miss="$$miss libiberty-dev"; \
+	has stdio.h || miss="$$miss libc6-dev"; \
+else \
+	miss="$$miss libzydis-dev libiberty-dev libc6-dev"; \
+fi; \
+test -z "$$miss" || { \
+	echo "hbprof cannot be built: Debian packages are missing:$$miss" >&2; \
+	echo "Install them with:  apt-get install$$miss   (or: sudo tests/setup.sh)" >&2; \
+	exit 1; \
+}
+endef
+
+# Once for a whole make run; the recursive ones (the sanitized build) need not look again.
+build-needs:
+ifeq ($(HB_NEEDS_SEEN),)
+	@$(NEEDS_SCRIPT)
+endif
+
+# ---- the tool -------------------------------------------------------------------------------
+
+LAYERS    := util model target sym probe capture report trace cmd
+USER_SRC  := $(foreach l,$(LAYERS),$(sort $(wildcard user/$(l)/*.c)))
+FLAME_SRC := $(sort $(wildcard flamegraph/*.c))
+# Everything but the part that needs libbpf and the skeleton: what unit tests link against.
+PURE_SRC  := $(filter-out user/trace/% user/cmd/%,$(USER_SRC)) $(FLAME_SRC)
+PURE_OBJ  := $(PURE_SRC:%.c=$(O)/%.o)
+TRACE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter user/trace/% user/cmd/%,$(USER_SRC)) user/main.c)
+# feat.bpf.c is an object and a skeleton of its own: it must load where the others do not.
+BPF_SRC   := $(filter-out bpf/feat.bpf.c,$(sort $(wildcard bpf/*.bpf.c)))
+SKEL      := $(O)/gen/hbprof.skel.h $(patsubst bpf/%.bpf.c,$(O)/gen/%.skel.h,$(wildcard bpf/feat.bpf.c))
 
 $(O)/hbprof: $(PURE_OBJ) $(TRACE_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(O)/%.o: %.c Makefile | build-needs
+# Without this, objects of one set of flags would be linked with those of another.
+$(O)/flags: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+
+$(O)/%.o: %.c Makefile $(O)/flags | build-needs
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
 
-$(filter $(O)/user/trace/%,$(TRACE_OBJ)): $(SKEL)
+$(filter $(O)/user/trace/%,$(TRACE_OBJ)): | $(SKEL)
+$(O)/user/main.o: | $(O)/gen/built_with.h
+
+pkg_version = $(shell $(PKG_CONFIG) --modversion $(1) 2>/dev/null)
+
+# For `hbprof --version`. main() may not include the libraries' headers: they belong to layers.
+$(O)/gen/built_with.h: Makefile FORCE | build-needs
+	$(Q)mkdir -p $(@D)
+	$(Q)zydis=$$(printf '#include <Zydis/Zydis.h>\nhbprof_version ZYDIS_VERSION\n' | \
+		$(CC) -E -P -x c - | sed -n 's/^hbprof_version.*\(0x[0-9A-Fa-f]*\).*/\1/p'); \
+	{ \
+		echo '/* Generated by the Makefile: what this build was made with. */'; \
+		echo '#define BUILT_FOR_ARCH "$(patsubst x86,x86-64,$(ARCH))"'; \
+		echo '#define BUILT_WITH_LIBBPF "$(call pkg_version,libbpf)"'; \
+		echo '#define BUILT_WITH_LIBELF "$(call pkg_version,libelf)"'; \
+		echo '#define BUILT_WITH_CJSON "$(call pkg_version,libcjson)"'; \
+		printf '#define BUILT_WITH_ZYDIS "%d.%d.%d"\n' $$((zydis >> 48)) \
+			$$((zydis >> 32 & 65535)) $$((zydis >> 16 & 65535)); \
+	} > $@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # ---- BPF ------------------------------------------------------------------------------------
 
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Iinclude -Ivmlinux -Wall -Wextra \
-	-Wno-unused-parameter -Wno-address-of-packed-member
+	-Wno-unused-parameter -Wno-address-of-packed-member $(if $(filter 1,$(WERROR)),-Werror)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile | build-needs
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/bpf/hbprof.bpf.o: $(BPF_SRC:%.c=$(O)/%.o)
+$(O)/bpf/linked.o: $(BPF_SRC:%.c=$(O)/%.o)
 	$(call msg,BPFLD,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(SKEL): $(O)/bpf/hbprof.bpf.o
+$(O)/gen/hbprof.skel.h: $(O)/bpf/linked.o
 	$(call msg,SKEL,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name hbprof_bpf > $@
 
-include mk/needs.mk
-include mk/tests.mk
+$(O)/gen/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+# ---- manual pages, installation -------------------------------------------------------------
 
-.PHONY: clean
+MAN := $(patsubst docs/man/%.scd,$(O)/man/%,$(sort $(wildcard docs/man/*.scd)))
+
+man: $(MAN)
+
+$(O)/man/%: docs/man/%.scd
+	$(call msg,MAN,$@)
+	@command -v $(SCDOC) >/dev/null || { \
+		echo "The manual pages need scdoc:  apt-get install scdoc" >&2; exit 1; }
+	$(Q)mkdir -p $(@D)
+	$(Q)$(SCDOC) < $< > $@
+
+install: $(O)/hbprof $(MAN)
+	$(call msg,INSTALL,$(DESTDIR)$(bindir)/hbprof)
+	$(Q)$(INSTALL) -D -m 755 $(O)/hbprof $(DESTDIR)$(bindir)/hbprof
+	$(Q)$(foreach m,$(MAN),$(INSTALL) -D -m 644 $(m) \
+		$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) :
+
+include tests/tests.mk
+
+-include $(patsubst %.o,%.d,$(PURE_OBJ) $(TRACE_OBJ) $(TEST_OBJ)) $(patsubst %.c,$(O)/%.d,$(wildcard bpf/*.bpf.c))
+
 clean:
 	rm -rf $(O)
+
+define HELP
+make               the tool: $(O)/hbprof
+make check         every test; installs what they need, ends with "N passed, N failed, N skipped"
+make check-unit    the C unit tests, plain and again with address and undefined-behaviour sanitizers
+make check-cli     the command line, over recorded captures; needs no root
+make check-bpf     attaching to programs with known call counts and sleeps; needs root
+make check-fuzz    readers of foreign files over damaged input (FUZZ_COUNT=3000 FUZZ_SEED=1)
+make check-layers  which folder may include which; -headers: each header compiles alone;
+                   -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel
+make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
+make demo          profiles a bundled workload for some seconds and prints the report; needs root
+make man           the manual pages, in $(O)/man
+make install       binary and manual pages, under DESTDIR and prefix ($(prefix))
+make clean         removes $(O)
+
+O=DIR              output folder (build)         V=1       show the commands
+ARCH=arm64|x86     build for another machine     WERROR=1  warnings are errors
+SAN=address,...    sanitizers (not in BPF)       COV=1     gcov instrumentation
+endef
+
+help:
+	$(info $(HELP))
+	@:

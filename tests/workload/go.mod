@@ -1,0 +1,3 @@
+module hbprof/workload
+
+go 1.22

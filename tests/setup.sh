@@ -67,11 +67,23 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
+# Go has no package that is new enough in Debian 12: a versioned one of backports or of a later
+# release is taken where apt knows it. That none is found stops nothing here: tests/check_go.sh
+# says what is then not run.
+go_package() {
+	"$(dirname "$0")/find_go.sh" >/dev/null && return
+	apt-cache --names-only search '^golang-1\.[0-9]+-go$' 2>/dev/null | cut -d ' ' -f 1 |
+		awk -F '[.-]' '$3 >= 22' | sort -V | tail -n 1
+}
+
 need=$(missing)
-if [ -z "$need" ]; then
+go=
+[ "$want" = build ] || go=$(go_package)
+if [ -z "$need$go" ]; then
 	[ -n "$quiet" ] || echo "setup: nothing to install"
 	exit 0
 fi
+[ -z "$go" ] || need+=${need:+$'\n'}$go$'\t'"a Go of at least 1.22, for the Go test programs"
 packages=$(cut -f 1 <<<"$need" | tr '\n' ' ')
 echo "setup: missing packages:"
 sed 's/^/  /' <<<"$need"
@@ -81,15 +93,22 @@ if [ "$(id -u)" != 0 ]; then
 	exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086 # a list of names
-install_them() {
-	apt-get install -y -q --no-install-recommends $packages
-}
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
-{ apt-get update -q && install_them; } >"$log" 2>&1 || {
-	cat "$log"
-	echo "setup.sh: apt-get could not install: $packages" >&2
-	exit 1
+
+install_them() { # package...
+	apt-get install -y -q --no-install-recommends "$@" >>"$log" 2>&1 || {
+		cat "$log"
+		echo "setup.sh: apt-get could not install: $*" >&2
+		return 1
+	}
+	echo "setup: installed $*"
 }
-echo "setup: installed $packages"
+
+apt-get update -q >"$log" 2>&1 || echo "setup: apt-get update failed; trying with the old lists"
+# shellcheck disable=SC2086 # a list of names
+install_them $packages || exit 1
+# The lists are new: a Go that was not known before may be now.
+if [ "$want" != build ] && [ -z "$go" ] && go=$(go_package) && [ -n "$go" ]; then
+	install_them "$go" || exit 1
+fi

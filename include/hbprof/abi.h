@@ -12,15 +12,15 @@
 #include <hbprof/hist.h>
 #include <hbprof/types.h>
 
-#define HB_FRAME_DEPTH	   16	 /* probed calls nested in one task that are kept apart */
-#define HB_MAX_FUNCS	   65535 /* function ids are u16; the last one means "none" */
-#define HB_FUNC_NONE	   0xffff
-#define HB_MAX_GROUPS	   64 /* (codec, operation) pairs of a session: one bit each */
-#define HB_SIZE_CLASSES	   32
-#define HB_SIZE_SUB	   16 /* buckets inside one size class, for the size median */
-#define HB_SIZE_UNKNOWN	   0xffffffffu
-#define HB_ROW_OVERFLOW	   0 /* row 0 takes the calls that found no free row */
-#define HB_RA_CACHE	   4096
+#define HB_FRAME_DEPTH	16    /* probed calls nested in one task that are kept apart */
+#define HB_MAX_FUNCS	65535 /* function ids are u16; the last one means "none" */
+#define HB_FUNC_NONE	0xffff
+#define HB_MAX_GROUPS	64 /* (codec, operation) pairs of a session: one bit each */
+#define HB_SIZE_CLASSES 32
+#define HB_SIZE_SUB	16 /* buckets inside one size class, for the size median */
+#define HB_SIZE_UNKNOWN 0xffffffffu
+#define HB_ROW_OVERFLOW 0 /* row 0 takes the calls that found no free row */
+#define HB_RA_CACHE	4096
 
 /* Size class: 0 size unknown or not applicable, 1 empty, c >= 2: sizes in [2^(c-2), 2^(c-1)). */
 static inline __attribute__((always_inline)) u32 hb_size_class(u32 size)
@@ -42,6 +42,8 @@ static inline __attribute__((always_inline)) u32 hb_size_sub(u32 size)
 
 	return (m >= 4 ? size >> (m - 4) : size << (4 - m)) & (HB_SIZE_SUB - 1);
 }
+
+#define HB_PROC_SELF 0xfffe /* row_key.proc of hbprof's own calibration */
 
 enum hb_lang {
 	HB_LANG_NATIVE, /* C, C++, Rust: a task is a thread */
@@ -69,21 +71,22 @@ enum hb_class {
 	HB_CLASS_STEP, /* single-stepped out of line */
 	HB_CLASS_NR,
 };
+#define HB_CLASS_DIM  8 /* a power of two, so that an index can be masked */
 
 #define HB_SITE_TAKEN 0x01 /* drop the hit when the conditional branch at the site is taken */
 #define HB_SITE_PURE  0x02 /* return site that only the return of `func` can reach */
 
 /* Where a register of the call boundary lives at the site: see struct hb_site.loc. */
-#define HB_LOC_LOST   (-1)
-#define HB_LOC_STACK  64 /* + n: in memory at SP + 8 n */
-#define HB_LOC_NR     8	 /* registers tracked: numbers 0..7 of the architecture */
+#define HB_LOC_LOST  (-1)
+#define HB_LOC_STACK 64 /* + n: in memory at SP + 8 n */
+#define HB_LOC_NR    8	/* registers tracked: numbers 0..7 of the architecture */
 
-/* A site, indexed by the low 32 bits of its attach cookie; its role is in cookie bits 32..39. */
+/* A site, indexed by the low 32 bits of its attach cookie; see HB_COOKIE. */
 struct hb_site {
-	u64 vaddr;	   /* of the site; ip - vaddr is the image's load bias */
-	s32 sp_fix;	   /* SP at the site + sp_fix = SP at the function's first instruction */
-	s32 ra_delta;	   /* RETSITE: return address - site address */
-	u16 func;	   /* ENTRY, RET: the function. RETSITE: the only possible callee or NONE */
+	u64 vaddr;    /* of the site; ip - vaddr is the image's load bias */
+	s32 sp_fix;   /* SP at the site + sp_fix = SP at the function's first instruction */
+	s32 ra_delta; /* RETSITE: return address - site address */
+	u16 func;     /* ENTRY, RET: the function. RETSITE: the only possible callee or NONE */
 	u16 image;
 	u8 cls;	  /* enum hb_class */
 	u8 flags; /* HB_SITE_* */
@@ -92,7 +95,8 @@ struct hb_site {
 	u64 pad2[3];
 };
 
-#define HB_COOKIE(site, role) ((u64)(site) | (u64)(role) << 32)
+/* Role and language decide what a handler does first, before it looks anything up. */
+#define HB_COOKIE(site, role, lang) ((u64)(site) | (u64)(role) << 32 | (u64)(lang) << 40)
 
 /* How to read a value at a call boundary. */
 enum hb_value_kind {
@@ -113,6 +117,7 @@ enum hb_err_kind {
 	HB_ERR_NONE,	/* this function cannot show an error */
 	HB_ERR_NONZERO, /* the value is not 0: Go's error interface */
 	HB_ERR_ZERO,	/* the value is 0: a NULL pointer */
+	HB_ERR_ZERO32,	/* the value as u32 is 0: a boolean int */
 	HB_ERR_NEGATIVE /* the value as s32 is < 0 */
 };
 
@@ -153,24 +158,26 @@ struct hb_frame_key {
 #define HB_FRAME_NESTED	 0x01 /* the same group is active further out: not a call of the codec row */
 #define HB_FRAME_UNKNOWN 0x02 /* its return site is not attached: already counted, never a sample */
 #define HB_FRAME_OWNS	 0x04 /* sets the group's bit in hb_task.active */
+#define HB_FRAME_TAILS	 0x08 /* its function may leave by a tail call */
 
 /* A call in flight. */
 struct hb_frame {
-	u64 depth;	/* grows with nesting: Go stack.hi - SP, others -SP */
-	u64 ra;		/* return address, run-time */
+	u64 depth; /* grows with nesting: Go stack.hi - SP, others -SP */
+	u64 ra;	   /* return address, run-time */
 	u64 t0_ns;
-	u64 child_ns;	/* corrected inclusive time of the probed calls inside */
-	u64 probe_ns;	/* what the probes of those calls cost, as seen from here */
+	u64 child_ns; /* corrected inclusive time of the probed calls inside */
+	u64 probe_ns; /* what the probes of those calls cost, as seen from here */
 	u16 func;
 	u16 flags;
 	u32 tid;
 	u32 size;
-	u32 nested;	/* recursive entries counted inside, without a frame of their own */
-	u32 pending;	/* of those, not yet returned */
+	u32 nested;	 /* recursive entries counted inside, without a frame of their own */
+	u32 pending;	 /* of those, not yet returned */
 	u16 nested_func; /* the last of them */
 	u16 proc;
-	u8 cls;	   /* of the entry site */
-	u8 pad[7];
+	u8 cls; /* of the entry site */
+	u8 group;
+	u8 pad[6];
 };
 
 /* What a task has in flight. */
@@ -218,6 +225,8 @@ enum hb_drop {
 	HB_DROP_RAS_FULL,     /* no room to remember another return address */
 	HB_DROP_EVENT_LOST,   /* ring buffer full: a return address is asked for again later */
 	HB_DROP_NR,
+	HB_CNT_UNMATCHED = HB_DROP_NR, /* not a loss: a shared return site hit by another path */
+	HB_CNT_NR,
 };
 
 enum hb_outcome { HB_OUTCOME_OK, HB_OUTCOME_ERROR, HB_OUTCOME_NR };
@@ -236,22 +245,22 @@ struct hb_row_key {
 enum hb_dist { HB_DIST_LEAF, HB_DIST_OUTER, HB_DIST_OUTER_EXC, HB_DIST_NR };
 
 struct hb_dist_sum {
+	u64 count;
 	u64 sum_ns;
-	u64 min_ns;	/* ~0 while empty */
+	u64 min_ns; /* ~0 while empty */
 	u64 max_ns;
-	u32 hist;	/* index into the histograms + 1; 0: none yet */
+	u32 hist; /* index into the histograms + 1; 0: none yet */
 	u32 pad;
 };
 
 struct hb_row {
 	struct hb_row_key key;
-	u64 count;
 	u64 raw_sum_ns; /* before any correction */
 	u64 raw_min_ns;
 	u64 raw_max_ns;
-	u64 nested;	/* recursive entries inside these calls */
+	u64 nested; /* recursive entries inside these calls */
 	u64 size_sum;
-	u64 size_min;	/* ~0 while empty */
+	u64 size_min; /* ~0 while empty */
 	u64 size_max;
 	u64 size_sub[HB_SIZE_SUB];
 	struct hb_dist_sum dist[HB_DIST_NR];
@@ -286,8 +295,8 @@ struct hb_event {
 
 /* Calibrated cost of a probe, ns. Written by user space every few seconds, read per call. */
 struct hb_cal {
-	u32 in_ns[HB_LANG_NR][HB_CLASS_NR]; /* inside the interval, by the entry's class */
-	u32 total_ns[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR]; /* of a pair: [entry][exit] */
+	u32 in_ns[HB_LANG_NR][HB_CLASS_DIM]; /* inside the interval, by the entry's class */
+	u32 total_ns[HB_LANG_NR][HB_CLASS_DIM][HB_CLASS_DIM]; /* of a pair: [entry][exit] */
 	u32 nested_ns[HB_LANG_NR]; /* of a recursive pair without a frame */
 };
 

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * codec.bpf.c - one program for every probe: a call begins (entry), has returned (return site), is
+ * about to return (ret), or a Go panic was recovered. It keeps the open calls of each task, and puts
+ * each finished call, corrected for the probe's own time, into its row.
+ *
+ * What lies inside a measured interval: t0 is taken as the last act of the entry, `now` as the first
+ * of the exit. So the interval holds the way out of the entry's trap, the call, and the way into
+ * the exit's trap: the calibrated `in_ns`, which depends on the entry's instruction class.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include <hbprof/abi.h>
+
+#include "maps.bpf.h"
+#include "arch.bpf.h"
+#include "common.bpf.h"
+#include "task.bpf.h"
+#include "row.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* First call from this return address: remember it and tell user space, once. */
+__noinline int hb_ra_request(const struct hb_ra_key *k, const struct hit *h, u64 ra, u32 fn)
+{
+	u32 requested = HB_RA_REQUESTED;
+	struct hb_ra_key key;
+	struct hb_event *e;
+	long err;
+
+	if (!k || !h)
+		return 0;
+	key = *k;
+	err = bpf_map_update_elem(&ras, &key, &requested, BPF_NOEXIST);
+	if (err) {
+		if (err != -17) /* EEXIST: another CPU has just asked */
+			count_n(HB_DROP_RAS_FULL, 1);
+		return 0;
+	}
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		count_n(HB_DROP_EVENT_LOST, 1);
+		bpf_map_delete_elem(&ras, &key);
+		return 0;
+	}
+	e->key = key;
+	e->ra = ra;
+	e->tgid = h->key.tgid;
+	e->func = fn;
+	e->proc = h->proc;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+/* Will the return to ra be seen? */
+static __always_inline bool ra_attached(const struct hb_site *s, const struct hb_func *f,
+					const struct hit *h, u64 ra, u32 fn)
+{
+	u64 tag = ra | (u64)h->proc << 48;
+	u32 slot = (u32)((tag * 0x9e3779b97f4a7c15ULL) >> 52) & (HB_RA_CACHE - 1);
+	u64 *cached = bpf_map_lookup_elem(&ra_cache, &slot);
+	u32 id = f->image;
+	struct hb_image *im;
+	struct hb_ra_key key = {};
+	u32 *state;
+
+	if (cached && *(volatile u64 *)cached == tag)
+		return true;
+	im = bpf_map_lookup_elem(&images, &id);
+	if (!im)
+		return false;
+	key.where = ra - (h->ip - s->vaddr);
+	key.owner = id;
+	key.space = HB_RA_IMAGE;
+	if (key.where < im->lo || key.where >= im->hi) {
+		key.where = ra;
+		key.owner = h->proc;
+		key.space = HB_RA_PROCESS;
+	}
+	state = bpf_map_lookup_elem(&ras, &key);
+	if (!state) {
+		hb_ra_request(&key, h, ra, fn);
+		return false;
+	}
+	if (*state != HB_RA_ATTACHED)
+		return false;
+	if (cached)
+		*(volatile u64 *)cached = tag;
+	return true;
+}
+
+static __always_inline struct hb_task *task_get(const struct hit *h)
+{
+	struct hb_task *t = bpf_map_lookup_elem(&tasks, &h->key);
+
+	if (t || bpf_map_update_elem(&tasks, &h->key, &empty_task, BPF_NOEXIST))
+		return t;
+	__sync_fetch_and_add(&nr_tasks, 1);
+	return bpf_map_lookup_elem(&tasks, &h->key);
+}
+
+/* What a size known only to a nested call is off by, seen from the outermost one. */
+static __always_inline s32 handed_up_add(const struct hb_frame *outer)
+{
+	u32 fn = outer->func;
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+
+	return f && (outer->flags & HB_FRAME_OWNS) ? f->size_in.add : 0;
+}
+
+/*
+ * A call inside a call of the same codec and operation, which is on top: it is counted there and
+ * needs no frame, so recursion of any depth costs one. A payload size that only it knows goes up.
+ */
+static __always_inline int nested_entry(const struct hb_func *f, u32 fn, const struct hit *h,
+					struct hb_frame *top, bool attached)
+{
+	count_fn(fn, HB_FN_NESTED);
+	if (top->size == HB_SIZE_UNKNOWN && f->size_in.kind != HB_VALUE_NONE) {
+		u32 size = boundary_size(h, &f->size_in);
+
+		if (size != HB_SIZE_UNKNOWN)
+			top->size = size + handed_up_add(top);
+	}
+	if (!attached) {
+		count_fn(fn, HB_FN_UNKNOWN);
+		return 0;
+	}
+	top->nested++;
+	top->pending++;
+	top->nested_func = fn;
+	return 0;
+}
+
+static __always_inline void frame_push(const struct hb_site *s, const struct hb_func *f, u32 fn,
+				       const struct hit *h, struct hb_task *t, u64 ra,
+				       bool attached)
+{
+	u64 bit = 1ULL << (f->group & 63);
+	struct hb_frame *fr = frame_at(t, t->nr);
+	u32 flags = t->active & bit ? HB_FRAME_NESTED : HB_FRAME_OWNS;
+
+	if (flags & HB_FRAME_NESTED)
+		count_fn(fn, HB_FN_NESTED);
+	if (f->flags & HB_FUNC_TAILS)
+		flags |= HB_FRAME_TAILS;
+	if (!attached) {
+		/* It stays on the stack as long as the call does: what it calls is nested. */
+		flags |= HB_FRAME_UNKNOWN;
+		count_fn(fn, HB_FN_UNKNOWN);
+	}
+	fr->depth = h->depth;
+	fr->ra = ra;
+	fr->child_ns = 0;
+	fr->probe_ns = 0;
+	fr->func = fn;
+	fr->flags = flags;
+	fr->tid = h->tid;
+	fr->size = HB_SIZE_UNKNOWN;
+	if (f->size_in.kind != HB_VALUE_NONE)
+		fr->size = boundary_size(h, &f->size_in);
+	fr->nested = 0;
+	fr->pending = 0;
+	fr->nested_func = HB_FUNC_NONE;
+	fr->proc = h->proc;
+	fr->cls = s->cls;
+	fr->group = f->group;
+	t->active |= bit;
+	t->nr++;
+	fr->t0_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
+{
+	u32 fn = s->func, image = s->image;
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+	struct hb_image *im = bpf_map_lookup_elem(&images, &image);
+	struct hb_frame *top;
+	struct hb_task *t;
+	bool attached = true;
+	u64 ra = 0;
+	int err;
+
+	if (!f || !im)
+		return 0;
+	if ((s->flags & HB_SITE_TAKEN) && arch_taken(ctx))
+		return 0;
+	count_fn(fn, HB_FN_ENTRIES);
+	err = hit_task(ctx, s, im->goid_off, h);
+	if (err)
+		return drop_entry(fn, -1 - err);
+	if (arch_ra(ctx, h->sp, &ra))
+		return drop_entry(fn, HB_DROP_READ_RA);
+	if (!(f->flags & HB_FUNC_EXIT_RET))
+		attached = ra_attached(s, f, h, ra, fn);
+	t = task_get(h);
+	if (!t)
+		return drop_entry(fn, HB_DROP_FRAMES_FULL);
+	if (f->size_in.kind != HB_VALUE_NONE)
+		arch_regs(ctx, h->regs);
+	if (t->nr) {
+		if (t->goid != h->goid)
+			hb_evict_deeper(t, 0);
+		else if (stack_switched(h, frame_at(t, t->nr - 1)))
+			return drop_entry(fn, HB_DROP_STACK_SWITCH);
+		hb_evict_entry(t, h, ra, fn);
+		top = frame_at(t, t->nr - 1);
+		if (t->nr && top->group == f->group && top->depth < h->depth)
+			return nested_entry(f, fn, h, top, attached);
+		if (t->nr >= HB_FRAME_DEPTH)
+			return drop_entry(fn, HB_DROP_FRAMES_DEEP);
+	}
+	t->goid = h->goid;
+	frame_push(s, f, fn, h, t, ra, attached);
+	return 0;
+}
+
+/* Did the call fail? Sets *outcome; false: it is not known. */
+static __always_inline bool call_outcome(const struct hit *h, const struct hb_func *f, u32 *outcome)
+{
+	bool failed;
+	u64 x = 0;
+
+	*outcome = HB_OUTCOME_OK;
+	if (f->err_kind == HB_ERR_NONE)
+		return true;
+	if (hb_boundary_reg(h, f->err.reg, &x))
+		return false;
+	if (f->err_kind == HB_ERR_NONZERO)
+		failed = x != 0;
+	else if (f->err_kind == HB_ERR_ZERO)
+		failed = x == 0;
+	else if (f->err_kind == HB_ERR_ZERO32)
+		failed = (u32)x == 0;
+	else
+		failed = (s32)x < 0;
+	if (failed)
+		*outcome = HB_OUTCOME_ERROR;
+	return true;
+}
+
+/* What a call of the codec row ends with: its size and outcome, and the row they select. */
+static __always_inline void call_record(const struct hit *h, const struct hb_func *f, u32 fn,
+					struct sample *sm)
+{
+	u32 outcome;
+	struct hb_row *r;
+
+	if (f->size_out.kind != HB_VALUE_NONE)
+		sm->size = boundary_size(h, &f->size_out);
+	if (!call_outcome(h, f, &outcome))
+		count_fn(fn, HB_FN_ERR_LOST);
+	if (sm->size == HB_SIZE_UNKNOWN &&
+	    (f->size_out.kind != HB_VALUE_NONE || f->size_in.kind != HB_VALUE_NONE))
+		count_fn(fn, HB_FN_SIZE_LOST);
+	r = row_get(fn, h->proc, hb_size_class(sm->size), outcome);
+	if (r)
+		row_add(r, sm);
+}
+
+/*
+ * Time of an ended call goes to the enclosing one, and with it what its probes cost. Calls that
+ * end together share one exit: a tail call adds its entry only, taken as half a pair.
+ */
+static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_frame *fr,
+					  const struct sample *sm, u32 pair_ns, bool tail)
+{
+	up->child_ns += sm->inc_ns;
+	up->probe_ns += fr->probe_ns + (tail ? pair_ns / 2 : pair_ns);
+	if (up->group == fr->group && up->size == HB_SIZE_UNKNOWN && sm->size != HB_SIZE_UNKNOWN)
+		up->size = sm->size + handed_up_add(up);
+}
+
+/* The top frame's call has ended at h->now: correct it, hand its time up, record it. */
+__noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_class, u32 tail)
+{
+	struct hb_frame *fr;
+	struct sample sm = {};
+	struct hb_func *f;
+	u64 sub, lang, cls;
+	u32 fn;
+
+	if (!t || !h || !t->nr || t->nr > HB_FRAME_DEPTH)
+		return 0;
+	fr = frame_at(t, --t->nr);
+	fn = fr->func;
+	cls = BOUNDED(fr->cls, 7);
+	lang = BOUNDED(h->lang, 1);
+	exit_class = BOUNDED(exit_class, 7);
+	f = bpf_map_lookup_elem(&funcs, &fn);
+	if (fr->flags & HB_FRAME_OWNS)
+		t->active &= ~(1ULL << (fr->group & 63));
+	if (fr->pending)
+		count_fn_n(fr->nested_func, HB_FN_ABANDONED, fr->pending);
+	if (!f || (fr->flags & HB_FRAME_UNKNOWN))
+		return 0;
+	if (h->now < fr->t0_ns)
+		return drop_entry(fn, HB_DROP_CLOCK_BACK);
+	count_fn(fn, HB_FN_EXITS);
+	if (fr->tid != h->tid)
+		count_fn(fn, HB_FN_MIGRATED);
+	sm.raw_ns = h->now - fr->t0_ns;
+	sub = f->flags & HB_FUNC_RAW ? 0 : cal.in_ns[lang][cls] + fr->probe_ns;
+	sm.inc_ns = sm.raw_ns > sub ? sm.raw_ns - sub : 0;
+	if (sm.raw_ns < sub)
+		count_fn(fn, HB_FN_CLAMPED);
+	sm.exc_ns = sm.inc_ns > fr->child_ns ? sm.inc_ns - fr->child_ns : 0;
+	sm.has_children = fr->child_ns || fr->probe_ns;
+	sm.nested = fr->nested;
+	sm.size = fr->size;
+	if (t->nr)
+		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm, cal.total_ns[lang][cls][exit_class],
+			      tail);
+	if (fr->flags & HB_FRAME_OWNS)
+		call_record(h, f, fn, &sm);
+	return 0;
+}
+
+/* Does the frame's call end at this hit? */
+static __always_inline bool frame_ends(const struct hb_frame *f, const struct hit *h, u64 ra,
+				       u32 role, u32 fn)
+{
+	return f->depth == h->depth && (role == HB_ROLE_RET ? f->func == fn : f->ra == ra);
+}
+
+/* Closes every frame that ends at this hit; the number of them. */
+__noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 role)
+{
+	u32 id = h ? h->site : 0;
+	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
+	int closed = 0;
+
+	for (int i = 0; t && h && s && i < HB_FRAME_DEPTH; i++) {
+		u32 n = t->nr;
+		bool more;
+
+		if (!n || n > HB_FRAME_DEPTH ||
+		    !frame_ends(frame_at(t, n - 1), h, ra, role, s->func))
+			break;
+		more = n > 1 && frame_ends(frame_at(t, n - 2), h, ra, role, s->func);
+		hb_frame_close(t, h, s->cls, more);
+		closed++;
+		if (role == HB_ROLE_RET)
+			break;
+	}
+	return closed;
+}
+
+/* A return that ends no open call of this task. */
+static __always_inline int exit_unmatched(u32 fn)
+{
+	if (fn != HB_FUNC_NONE)
+		count_fn(fn, HB_FN_UNSEEN);
+	else
+		count_n(HB_CNT_UNMATCHED, 1);
+	return 0;
+}
+
+static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
+				   u32 role)
+{
+	u64 ra = h->ip + (s64)s->ra_delta;
+	u32 fn = s->func;
+	struct hb_frame *top;
+	struct hb_task *t;
+	int err;
+
+	err = hit_task(ctx, s, 0, h);
+	if (err) {
+		count_n(-1 - err, 1);
+		return 0;
+	}
+	t = bpf_map_lookup_elem(&tasks, &h->key);
+	if (!t || !t->nr || stack_switched(h, frame_at(t, t->nr - 1)))
+		return exit_unmatched(fn);
+	arch_regs(ctx, h->regs);
+	hb_evict_deeper(t, h->depth);
+	if (hb_close_all(t, h, ra, role)) {
+		if (!t->nr)
+			task_idle(h);
+		return 0;
+	}
+	top = frame_at(t, t->nr - 1);
+	if (!t->nr || top->depth >= h->depth || !top->pending)
+		return exit_unmatched(fn);
+	top->pending--;
+	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
+	count_fn(fn != HB_FUNC_NONE ? fn : top->nested_func, HB_FN_EXITS);
+	return 0;
+}
+
+/*
+ * runtime.recovery(gp): the deferring frame at SP returns next, whatever was called below it is
+ * dead. Go 1.22 and later: gp._panic.sp; before: gp.sigcode0 (runtime/panic.go).
+ */
+static __always_inline int on_recover(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
+{
+	u32 image = s->image;
+	struct hb_image *im = bpf_map_lookup_elem(&images, &image);
+	u64 gp = 0, hi = 0, sp = 0, panic = 0;
+	struct hb_task *t;
+
+	arch_regs(ctx, h->regs);
+	if (!im || hb_boundary_reg(h, 0, &gp))
+		return 0;
+	h->key.task = gp;
+	t = bpf_map_lookup_elem(&tasks, &h->key);
+	if (!t || !t->nr)
+		return 0;
+	if (bpf_probe_read_user(&hi, sizeof(hi), (void *)(gp + 8)))
+		return 0;
+	if (im->panic_off) {
+		if (bpf_probe_read_user(&panic, sizeof(panic), (void *)(gp + im->panic_off)) ||
+		    bpf_probe_read_user(&sp, sizeof(sp), (void *)(panic + im->panic_sp_off)))
+			return 0;
+	} else if (!im->sigcode_off ||
+		   bpf_probe_read_user(&sp, sizeof(sp), (void *)(gp + im->sigcode_off))) {
+		return 0;
+	}
+	hb_evict_deeper(t, hi - sp);
+	if (!t->nr)
+		task_idle(h);
+	return 0;
+}
+
+SEC("uprobe")
+int hb_probe(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+	u32 role = cookie >> 32 & 0xff;
+	u64 now = role == HB_ROLE_ENTRY ? 0 : bpf_ktime_get_ns();
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct hit h = {};
+	struct hb_site *s;
+	int proc;
+
+	h.key.tgid = pid_tgid >> 32;
+	proc = hit_proc(h.key.tgid);
+	if (proc < 0)
+		return 0;
+	h.tid = pid_tgid;
+	h.site = cookie;
+	h.lang = cookie >> 40 & 0xff;
+	h.now = now;
+	h.proc = proc;
+	h.ip = arch_ip(ctx);
+	s = bpf_map_lookup_elem(&sites, &h.site);
+	if (!s) {
+		count_n(HB_DROP_NO_SITE, 1);
+		return 0;
+	}
+	if (role == HB_ROLE_ENTRY)
+		return on_entry(ctx, s, &h);
+	if (role == HB_ROLE_RECOVER)
+		return on_recover(ctx, s, &h);
+	return on_exit(ctx, s, &h, role);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * maps.bpf.h - every map and global of the programs: key, value, what sizes it, what a full one
+ * means. User space sizes them before load (trace/session.c).
+ */
+#ifndef HBPROF_MAPS_BPF_H
+#define HBPROF_MAPS_BPF_H
+
+#define HB_SCRATCH 4096
+
+/* What a probe at an offset does; by site id. Read-only for the programs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* sites known at start, and room for discovered ones */
+	__type(key, u32);
+	__type(value, struct hb_site);
+} sites SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* functions */
+	__type(key, u32);
+	__type(value, struct hb_func);
+} funcs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* images */
+	__type(key, u32);
+	__type(value, struct hb_image);
+} images SEC(".maps");
+
+/* Per CPU against cache line bouncing; the programs are preemptible, so adds are atomic anyway. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1); /* functions */
+	__type(key, u32);
+	__type(value, struct hb_fn_stat);
+} fn_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HB_CNT_NR);
+	__type(key, u32);
+	__type(value, u64);
+} drops SEC(".maps");
+
+/* tgid -> process index. Used when there is more than one target. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u32);
+} procs SEC(".maps");
+
+/*
+ * Calls in flight by goroutine or thread. One entry for each task ever seen in a probed call (g
+ * structs are used again, so their peak bounds it); entries that became empty stay, as deleting one
+ * costs more than a call's whole handling, until user space sees the map filling and sets `tight`.
+ * A full map is HB_DROP_FRAMES_FULL.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct hb_frame_key);
+	__type(value, struct hb_task);
+} tasks SEC(".maps");
+
+/* Return addresses: enum hb_ra_state. A full map is HB_DROP_RAS_FULL. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct hb_ra_key);
+	__type(value, u32);
+} ras SEC(".maps");
+
+/* Direct-mapped cache of `ras`: run-time address | process index << 48 of attached ones. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HB_RA_CACHE);
+	__type(key, u32);
+	__type(value, u64);
+} ra_cache SEC(".maps");
+
+/* Row index by key; the index is what row_cache and row_stats use. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* cfg_nr_rows */
+	__type(key, struct hb_row_key);
+	__type(value, u32);
+} rows SEC(".maps");
+
+/* Cache of `rows` by {function, size class, outcome}: (process index + 1) << 32 | row. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* functions * HB_SIZE_CLASSES * HB_OUTCOME_NR */
+	__type(key, u32);
+	__type(value, u64);
+} row_cache SEC(".maps");
+
+/* Row 0 is the overflow row. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* cfg_nr_rows */
+	__type(key, u32);
+	__type(value, struct hb_row);
+} row_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* cfg_nr_hists */
+	__type(key, u32);
+	__type(value, struct hb_hist);
+} hists SEC(".maps");
+
+/* struct hb_event. A full ring is HB_DROP_EVENT_LOST: the address is asked for again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} events SEC(".maps");
+
+/* Where string lengths are read to; the bytes are never used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u8[HB_SCRATCH]);
+} scratch SEC(".maps");
+
+/* Known before load. */
+const volatile u32 cfg_tgid;	  /* the only target; 0: look in procs */
+const volatile u32 cfg_self_tgid; /* hbprof itself: its calibration calls are always measured */
+const volatile u32 cfg_nr_rows = 1;
+const volatile u32 cfg_nr_hists;
+const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are on two stacks */
+
+/* Written by user space at run time. */
+bool recording; /* set once every site is attached, so that none starts early */
+bool tight;	/* the tasks map is filling: delete entries that become empty */
+struct hb_cal cal;
+
+/* Written here. */
+u32 next_row;  /* + 1 is the next free row */
+u32 next_hist; /* the next free histogram */
+u64 nr_tasks;  /* entries in `tasks` */
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * task.bpf.h - which task a hit belongs to, and the frames of the calls it has open.
+ *
+ * A task is a goroutine (Go) or a thread. Its frames are ordered: each deeper than the one before,
+ * or equally deep (a tail call). Only the task itself touches them, so they need no lock: a thread
+ * runs one probe at a time, and a goroutine is on one thread at a time.
+ *
+ * Gotcha: a frame may be a leftover. A panic, Goexit, C++ exception or longjmp leaves a function
+ * without passing a probe. A leftover is found by depth (anything at least as deep as a new call is
+ * dead), by the goroutine's id (a g struct is used again), by its return address no longer standing
+ * in its stack slot, and in Go exactly by a probe on runtime.recovery.
+ */
+#ifndef HBPROF_TASK_BPF_H
+#define HBPROF_TASK_BPF_H
+
+static const struct hb_task empty_task;
+
+static __always_inline struct hb_frame *frame_at(struct hb_task *t, u32 i)
+{
+	return &t->frame[BOUNDED(i, 15)];
+}
+
+static __always_inline u64 frame_sp(const struct hit *h, const struct hb_frame *f)
+{
+	return h->hi - f->depth;
+}
+
+/* The process index, or -1 when this process is not traced or nothing is recorded. */
+static __always_inline int hit_proc(u32 tgid)
+{
+	u32 *p;
+
+	if (tgid == cfg_self_tgid)
+		return HB_PROC_SELF;
+	if (!recording)
+		return -1;
+	if (cfg_tgid)
+		return tgid == cfg_tgid ? 0 : -1;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	return p ? (int)(*p & 0x7fff) : -1;
+}
+
+/*
+ * Finds task and depth; the goroutine's id where goid_off is not 0. 0, or the enum hb_drop that explains why not, negated less one. The Go
+ * check "SP within [stack.lo, stack.hi]" is what tells a goroutine from a stray R14.
+ */
+static __always_inline int hit_task(struct pt_regs *ctx, const struct hb_site *s, u32 goid_off,
+				    struct hit *h)
+{
+	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
+	if (h->lang == HB_LANG_GO) {
+		u64 stack[2];
+
+		h->key.task = arch_g(ctx);
+		if (bpf_probe_read_user(stack, sizeof(stack), (void *)h->key.task))
+			return -1 - HB_DROP_READ_G;
+		if (h->sp < stack[0] || h->sp > stack[1])
+			return -1 - HB_DROP_BAD_G;
+		h->hi = stack[1];
+		if (goid_off && bpf_probe_read_user(&h->goid, sizeof(h->goid),
+						    (void *)(h->key.task + goid_off)))
+			return -1 - HB_DROP_READ_G;
+	} else {
+		h->key.task = h->tid;
+		h->hi = 0;
+	}
+	h->depth = h->hi - h->sp;
+	return 0;
+}
+
+/* Another stack (sigaltstack, ucontext): depths do not compare. A C thread's matter only. */
+static __always_inline bool stack_switched(const struct hit *h, const struct hb_frame *top)
+{
+	u64 d = h->depth - top->depth;
+
+	return h->lang == HB_LANG_NATIVE && d > cfg_stack_span && -d > cfg_stack_span;
+}
+
+/* Takes the top frame off; its call never returned. */
+static __always_inline void abandon_top(struct hb_task *t)
+{
+	struct hb_frame *f = frame_at(t, --t->nr);
+
+	if (f->flags & HB_FRAME_OWNS)
+		t->active &= ~(1ULL << (f->group & 63));
+	if (!(f->flags & HB_FRAME_UNKNOWN))
+		count_fn(f->func, HB_FN_ABANDONED);
+	if (f->pending)
+		count_fn_n(f->nested_func, HB_FN_ABANDONED, f->pending);
+}
+
+/* Is the call of this frame still open? Its return address must stand in its slot. */
+static __always_inline bool frame_alive(const struct hit *h, const struct hb_frame *f)
+{
+	u64 ra = 0;
+
+	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)frame_sp(h, f)) && ra == f->ra;
+}
+
+/*
+ * Removes leftovers before a call of `fn` at h->depth with return address ra is pushed: frames
+ * deeper than it; frames as deep, unless they made a tail call to it (same return address, another
+ * function, one that has tail jumps); and less deep ones that are not alive.
+ */
+__noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u32 fn)
+{
+	for (int i = 0; t && h && i < HB_FRAME_DEPTH; i++) {
+		u32 n = t->nr;
+		struct hb_frame *f;
+
+		if (!n || n > HB_FRAME_DEPTH)
+			break;
+		f = frame_at(t, n - 1);
+		if (f->depth < h->depth) {
+			if (frame_alive(h, f))
+				break;
+		} else if (f->depth == h->depth && f->ra == ra && f->func != fn &&
+			   (f->flags & HB_FRAME_TAILS)) {
+			break;
+		}
+		abandon_top(t);
+	}
+	return 0;
+}
+
+/* Removes the frames deeper than `depth`: code runs above them, so they are dead. */
+__noinline int hb_evict_deeper(struct hb_task *t, u64 depth)
+{
+	for (int i = 0; t && i < HB_FRAME_DEPTH; i++) {
+		u32 n = t->nr;
+
+		if (!n || n > HB_FRAME_DEPTH || frame_at(t, n - 1)->depth <= depth)
+			break;
+		abandon_top(t);
+	}
+	return 0;
+}
+
+/* A task without frames is kept (see the map), but not when the map is filling. */
+static __always_inline void task_idle(const struct hit *h)
+{
+	if (tight && !bpf_map_delete_elem(&tasks, &h->key))
+		__sync_fetch_and_add(&nr_tasks, -1);
+}
+
+#endif

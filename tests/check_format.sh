@@ -7,8 +7,8 @@ set -u -o pipefail
 
 format=clang-format-14
 command -v $format >/dev/null || {
-	echo "$format is not installed: apt-get install clang-format-14"
-	exit 77
+    echo "$format is not installed: apt-get install clang-format-14"
+    exit 77
 }
 find bpf user include flamegraph tests -name '*.[ch]' 2>/dev/null | sort |
-	xargs -r $format --dry-run -Werror --ferror-limit=3
+    xargs -r $format --dry-run -Werror --ferror-limit=3

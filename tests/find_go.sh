@@ -7,18 +7,18 @@ set -u
 min=22
 
 minor() {
-	local v
-	v=$(GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null) || return 1
-	v=${v#go1.}
-	echo "${v%%[!0-9]*}"
+    local v
+    v=$(GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null) || return 1
+    v=${v#go1.}
+    echo "${v%%[!0-9]*}"
 }
 
 for go in "$(command -v go)" /usr/local/go/bin/go $(ls -d /usr/lib/go-1.*/bin/go 2>/dev/null | sort -rV); do
-	[ -x "$go" ] || continue
-	m=$(minor "$go")
-	if [ "${m:-0}" -ge "$min" ]; then
-		echo "$(GOTOOLCHAIN=local "$go" env GOROOT)/bin/go"
-		exit 0
-	fi
+    [ -x "$go" ] || continue
+    m=$(minor "$go")
+    if [ "${m:-0}" -ge "$min" ]; then
+        echo "$(GOTOOLCHAIN=local "$go" env GOROOT)/bin/go"
+        exit 0
+    fi
 done
 exit 1

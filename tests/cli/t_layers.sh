@@ -8,40 +8,40 @@
 tree=$HB_TMP/tree
 
 plant() { # file, include lines
-	mkdir -p "$tree/$(dirname "$1")"
-	printf '#include %s\n' "${@:2}" >"$tree/$1"
+    mkdir -p "$tree/$(dirname "$1")"
+    printf '#include %s\n' "${@:2}" >"$tree/$1"
 }
 
 good_tree() {
-	local layer
-	rm -rf "$tree"
-	for layer in util target sym probe model trace capture report cmd; do
-		plant "user/$layer/$layer.h" '<hbprof/types.h>' '<stdio.h>'
-	done
-	plant include/hbprof/types.h '<stdint.h>'
-	plant include/hbprof/abi.h '<hbprof/types.h>'
-	plant flamegraph/svg.c '"util/util.h"' '<hbprof/types.h>'
-	plant user/target/image.c '"util/util.h"' '<gelf.h>' '<hbprof/types.h>'
-	plant user/sym/registry.c '"target/target.h"' '<cjson/cJSON.h>'
-	plant user/probe/insn_x86.c '"sym/sym.h"' '<Zydis/Zydis.h>'
-	plant user/model/model.c '"util/util.h"' '"model.h"' '<hbprof/abi.h>'
-	plant user/trace/attach.c '"probe/probe.h"' '"model/model.h"' '"hbprof.skel.h"' \
-		'<bpf/libbpf.h>' '<linux/bpf.h>' '<linux/perf_event.h>'
-	plant user/capture/writer.c '"model/model.h"' '<cjson/cJSON.h>'
-	plant user/report/report_json.c '"capture/capture.h"' '<cjson/cJSON.h>'
-	plant user/cmd/record.c '"trace/trace.h"' '"report/report.h"' '<hbprof/version.h>'
-	plant user/main.c '"cmd/cmd.h"' '"util/util.h"' '"built_with.h"'
-	plant bpf/codec.bpf.c '"vmlinux.h"' '<bpf/bpf_helpers.h>' '"maps.bpf.h"' '<hbprof/abi.h>'
-	plant bpf/maps.bpf.h '<hbprof/abi.h>'
+    local layer
+    rm -rf "$tree"
+    for layer in util target sym probe model trace capture report cmd; do
+        plant "user/$layer/$layer.h" '<hbprof/types.h>' '<stdio.h>'
+    done
+    plant include/hbprof/types.h '<stdint.h>'
+    plant include/hbprof/abi.h '<hbprof/types.h>'
+    plant flamegraph/svg.c '"util/util.h"' '<hbprof/types.h>'
+    plant user/target/image.c '"util/util.h"' '<gelf.h>' '<hbprof/types.h>'
+    plant user/sym/registry.c '"target/target.h"' '<cjson/cJSON.h>'
+    plant user/probe/insn_x86.c '"sym/sym.h"' '<Zydis/Zydis.h>'
+    plant user/model/model.c '"util/util.h"' '"model.h"' '<hbprof/abi.h>'
+    plant user/trace/attach.c '"probe/probe.h"' '"model/model.h"' '"hbprof.skel.h"' \
+        '<bpf/libbpf.h>' '<linux/bpf.h>' '<linux/perf_event.h>'
+    plant user/capture/writer.c '"model/model.h"' '<cjson/cJSON.h>'
+    plant user/report/report_json.c '"capture/capture.h"' '<cjson/cJSON.h>'
+    plant user/cmd/record.c '"trace/trace.h"' '"report/report.h"' '<hbprof/version.h>'
+    plant user/main.c '"cmd/cmd.h"' '"util/util.h"' '"built_with.h"'
+    plant bpf/codec.bpf.c '"vmlinux.h"' '<bpf/bpf_helpers.h>' '"maps.bpf.h"' '<hbprof/abi.h>'
+    plant bpf/maps.bpf.h '<hbprof/abi.h>'
 }
 
 finds() { # regex, sentence, file, include lines
-	local out rc
-	good_tree
-	plant "${@:3}"
-	out=$("$HB_SRC/tests/check_layers.sh" "$tree" 2>&1)
-	rc=$?
-	is "$rc $(grep -cE "^$3(:[0-9]+)?: .*$1" <<<"$out")" "1 1" "$2" || diag "$out"
+    local out rc
+    good_tree
+    plant "${@:3}"
+    out=$("$HB_SRC/tests/check_layers.sh" "$tree" 2>&1)
+    rc=$?
+    is "$rc $(grep -cE "^$3(:[0-9]+)?: .*$1" <<<"$out")" "1 1" "$2" || diag "$out"
 }
 
 good_tree
@@ -66,7 +66,7 @@ finds 'only trace/ includes a skeleton' "a skeleton belongs to trace" user/cmd/a
 finds 'only trace/ includes libbpf' "libbpf belongs to trace" user/cmd/a.c '<bpf/libbpf.h>'
 finds 'only trace/ includes linux/bpf.h' "linux/bpf.h belongs to trace" user/probe/a.c '<linux/bpf.h>'
 finds 'only trace/ includes linux/perf_event.h' "perf events belong to trace" \
-	user/target/a.c '<linux/perf_event.h>'
+    user/target/a.c '<linux/perf_event.h>'
 finds 'only probe/insn_x86.c includes Zydis' "Zydis belongs to one file" user/probe/a.c '<Zydis/Zydis.h>'
 finds 'only target/ and sym/ include libelf' "libelf stays below probe" user/probe/a.c '<gelf.h>'
 finds 'cJSON is for' "cJSON is not for all of sym" user/sym/symtab.c '<cjson/cJSON.h>'

@@ -5,13 +5,13 @@
 . "$(dirname "$0")/../tap.sh"
 
 program() { # name; the body is on stdin
-	{ echo '#!/bin/bash'; cat; } >"$HB_TMP/$1"
-	chmod +x "$HB_TMP/$1"
+    { echo '#!/bin/bash'; cat; } >"$HB_TMP/$1"
+    chmod +x "$HB_TMP/$1"
 }
 
 counts() { # item...: the last line of run.sh
-	HB_TEST_TIMEOUT=2 "$HB_SRC/tests/run.sh" "$@" >"$HB_TMP/log" 2>&1
-	tail -n 1 "$HB_TMP/log"
+    HB_TEST_TIMEOUT=2 "$HB_SRC/tests/run.sh" "$@" >"$HB_TMP/log" 2>&1
+    tail -n 1 "$HB_TMP/log"
 }
 
 program tap_good <<'E'
@@ -30,38 +30,38 @@ program tap_short <<'E'
 echo "1..3"; echo "ok 1 - one"
 E
 is "$(counts "tap $HB_TMP/tap_short")" "1 passed, 1 failed, 0 skipped" \
-	"fewer results than planned are a failure"
+    "fewer results than planned are a failure"
 
 program tap_no_plan <<'E'
 echo "ok 1 - one"
 E
 is "$(counts "tap $HB_TMP/tap_no_plan")" "1 passed, 1 failed, 0 skipped" \
-	"a missing plan is a failure"
+    "a missing plan is a failure"
 
 program tap_dies <<'E'
 echo "1..1"; echo "ok 1 - one"; kill -SEGV $$
 E
 is "$(counts "tap $HB_TMP/tap_dies")" "1 passed, 1 failed, 0 skipped" \
-	"a crash after the last result is a failure"
+    "a crash after the last result is a failure"
 
 program silent <<'E'
 exit 0
 E
 is "$(counts "tap $HB_TMP/silent" "cmocka $HB_TMP/silent")" "0 passed, 2 failed, 0 skipped" \
-	"a program without a result has failed"
+    "a program without a result has failed"
 
 program tap_skipped <<'E'
 echo "1..0 # SKIP needs root"
 E
 is "$(counts "tap $HB_TMP/tap_skipped")" "0 passed, 0 failed, 1 skipped" \
-	"a script that skips all of itself is one skip"
+    "a script that skips all of itself is one skip"
 
 program slow <<'E'
 echo "1..1"; echo "ok 1 - one"; exec sleep 20
 E
 is "$(counts "tap $HB_TMP/slow")" "1 passed, 1 failed, 0 skipped" "a program over the limit has failed"
 is "$(counts "tap $HB_TMP/not_there")" "0 passed, 1 failed, 0 skipped" \
-	"a program that was not built has failed"
+    "a program that was not built has failed"
 
 # As cmocka 1.1.5 prints: results on stdout, failures on stderr.
 program cm_good <<'E'
@@ -74,7 +74,7 @@ echo "[  SKIPPED ] 1 test(s), listed below:"; echo "[  SKIPPED ] test_b"; echo; 
 E
 is "$(counts "cmocka $HB_TMP/cm_good")" "2 passed, 0 failed, 1 skipped" "cmocka results are counted"
 is "$(grep -c "skipped: test_b: needs a Go toolchain" "$HB_TMP/log")" 1 \
-	"what a cmocka test says before it skips is the reason, printed once"
+    "what a cmocka test says before it skips is the reason, printed once"
 
 program cm_bad <<'E'
 echo "[==========] Running 2 test(s)."
@@ -90,20 +90,20 @@ program cm_dies <<'E'
 echo "[==========] Running 2 test(s)."; echo "[ RUN      ] test_a"; echo "[       OK ] test_a"; kill -ABRT $$
 E
 is "$(counts "cmocka $HB_TMP/cm_dies")" "0 passed, 1 failed, 0 skipped" \
-	"a cmocka program that dies on the way has failed"
+    "a cmocka program that dies on the way has failed"
 
 program cm_leaks <<'E'
 echo "[==========] Running 1 test(s)."; echo "[ RUN      ] test_a"; echo "[       OK ] test_a"
 echo "[==========] 1 test(s) run."; echo "[  PASSED  ] 1 test(s)."; exit 23
 E
 is "$(counts "cmocka $HB_TMP/cm_leaks")" "1 passed, 1 failed, 0 skipped" \
-	"a sanitizer's exit status after the last result is a failure"
+    "a sanitizer's exit status after the last result is a failure"
 
 program skips <<'E'
 echo "no BTF here"; exit 77
 E
 is "$(counts "single $HB_TMP/skips" "single true" "single false")" "1 passed, 1 failed, 1 skipped" \
-	"a single check is one result by its exit status"
+    "a single check is one result by its exit status"
 is "$(counts "nonsense x")" "0 passed, 1 failed, 0 skipped" "an unknown kind of test is a failure"
 ok "a failure is the exit status" exits 1 "$HB_SRC/tests/run.sh" "single false"
 ok "no failure is exit status 0" exits 0 "$HB_SRC/tests/run.sh" "single true"

@@ -13,15 +13,15 @@
 #define SITE_BYTES 16
 
 struct site {
-	u64 vaddr;	/* of the probed instruction */
-	u64 ra;		/* RETSITE: the return address, vaddr */
-	u32 func;	/* ENTRY, RET: index of the function; RETSITE: the callee, SITE_NO_FUNC if not
+	u64 vaddr;  /* of the probed instruction */
+	u64 ra;	    /* RETSITE: the return address, vaddr */
+	u32 func;   /* ENTRY, RET: index of the function; RETSITE: the callee, SITE_NO_FUNC if not
 			   the only one */
-	s32 sp_fix;	/* as hb_site.sp_fix */
-	u8 role;	/* enum hb_role */
-	u8 cls;		/* enum hb_class */
-	u8 flags;	/* HB_SITE_* */
-	u8 len;		/* of the instruction */
+	s32 sp_fix; /* as hb_site.sp_fix */
+	u8 role;    /* enum hb_role */
+	u8 cls;	    /* enum hb_class */
+	u8 flags;   /* HB_SITE_* */
+	u8 len;	    /* of the instruction */
 	u8 bytes[SITE_BYTES]; /* the instruction, to be compared right before attach */
 	s16 loc[HB_LOC_NR];   /* as hb_site.loc */
 };

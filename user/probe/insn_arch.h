@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* insn_arch.h - what each insn_*.c gives to insn.c; nobody else includes it. */
+#ifndef HBPROF_INSN_ARCH_H
+#define HBPROF_INSN_ARCH_H
+
+#include "probe/insn.h"
+
+#define INSN_KERNEL(major, minor) ((major) << 8 | (minor))
+
+const struct insn_ops *insn_x86__ops(u32 kernel);
+
+/* x86_search.c, for the tables in insn_x86.c. */
+int x86_scan(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr_targets,
+	     int (*cb)(void *arg, u64 at, u64 target), void *arg);
+int x86_go_entry(const u8 *code, size_t len, u64 vaddr, u64 *at, bool *taken);
+
+#endif

@@ -9,7 +9,8 @@
 #include "target/image.h"
 
 struct go_module {
-	char *path, *version; /* of the replacement where one is used */
+	char *path;    /* as imported: what the names of its functions begin with */
+	char *version; /* of the replacement where one is used; "" where that is a folder */
 };
 
 struct go_setting {
@@ -17,10 +18,10 @@ struct go_setting {
 };
 
 struct buildinfo {
-	char *go_version; /* "go1.26.8" */
+	char *go_version; /* "go1.26.8", "go1.26.8-X:jsonv2" */
 	u32 go_minor;	  /* 26; 0: not a release version */
 	char *main_path;
-	struct go_module *module;
+	struct go_module *module; /* the main module first, if it is known */
 	u32 nr_modules;
 	struct go_setting *setting;
 	u32 nr_settings;
@@ -29,8 +30,8 @@ struct buildinfo {
 /* 0; -ENOENT: no build info; -EBADMSG: a damaged one. */
 int buildinfo__open(const struct image *im, struct buildinfo **out);
 void buildinfo__close(struct buildinfo *b);
-/* Version of the module that contains the package, NULL: not known; the standard library's version
- * is the toolchain's. */
+/* Version of the module that contains the package (as spelled in symbols: "gopkg.in/yaml%2ev3"),
+ * NULL: not known; the standard library's version is the toolchain's. */
 const char *buildinfo__version(const struct buildinfo *b, const char *package);
 
 #endif

@@ -9,12 +9,12 @@
 #include <hbprof/abi.h>
 
 struct func {
-	char *name;  /* as shown: Go name, demangled C++ or Rust, C */
+	char *name; /* as shown: Go name, demangled C++ or Rust, C */
 	char *codec, *op;
 	char *library, *library_version; /* NULL where not known */
-	char *note;  /* NULL or a remark for the report */
-	u64 vaddr;   /* link address of the first instruction */
-	u64 size;    /* bytes of the body; 0: not known */
+	char *note;			 /* NULL or a remark for the report */
+	u64 vaddr;			 /* link address of the first instruction */
+	u64 size;			 /* bytes of the body; 0: not known */
 	enum hb_lang lang;
 	struct hb_value size_in, size_out, err;
 	enum hb_err_kind err_kind;
@@ -27,5 +27,7 @@ struct func_list {
 
 void func_list__init(struct func_list *l);
 void func_list__fini(struct func_list *l);
+/* Appends a copy of f and its strings. 0 or -ENOMEM: nothing was added. */
+int func_list__add(struct func_list *l, const struct func *f);
 
 #endif

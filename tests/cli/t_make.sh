@@ -25,7 +25,6 @@ like "$out" 'apt-get install clang ' "a missing compiler is named by its package
 out=$(mk build-needs BPFTOOL=/no/such/bpftool)
 like "$out" 'apt-get install bpftool ' "a missing bpftool is named by its package"
 
-mkdir "$HB_TMP/empty"
 out=$(mk build-needs CC="${CC:-gcc} -nostdinc")
 like "$out" 'apt-get install libzydis-dev libiberty-dev' "a missing header is named by its package"
 

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * hostile.c - C programs that break tracers: calls that never return, calls on other stacks, calls
+ * that end in a jump, calls under a filter that kills the process for an unexpected system call.
+ * The probed functions are codec, codec_deep, codec_compare, chain_a to chain_c, tail_a to tail_c
+ * and those of libtestcodec.so and liblatecodec.so. seccomp.c installs the filter.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <ucontext.h>
+#include "../lib/truth.h"
+#include "hostile.h"
+#include "stubs.h"
+#include "testcodec.h"
+
+#define DATA_LEN 256
+#define DEEP	 1000
+
+static unsigned char data[DATA_LEN];
+
+static struct {
+	struct truth *t;
+	struct truth_func *codec, *deep, *compare;
+	struct truth_func *chain[3], *tail[3];
+	struct truth_func *encode, *decode, *block;
+} work;
+
+/* ---- probed functions ----------------------------------------------------------------------- */
+
+TRUTH_PROBED uint64_t codec(const struct job *job)
+{
+	uint64_t sum = truth_hash(job->data, job->len);
+
+	if (job->inside)
+		sum += job->inside(job->arg);
+	return sum ^ job->len;
+}
+
+/* Itself again, n entries in all. The barrier keeps the compiler from making it a loop. */
+TRUTH_PROBED uint64_t codec_deep(unsigned int n)
+{
+	uint64_t sum = n > 1 ? codec_deep(n - 1) : 0;
+
+	__asm__ volatile("" : "+r"(sum));
+	return sum + n;
+}
+
+/* Only libc calls this. It counts its entries itself: qsort() decides how many there are. */
+TRUTH_PROBED int codec_compare(const void *a, const void *b)
+{
+	const unsigned char *x = a, *y = b;
+
+	truth_enter(work.compare);
+	return *x - *y;
+}
+
+TRUTH_PROBED uint64_t chain_c(uint64_t v)
+{
+	return v * 3 + 1;
+}
+
+TRUTH_PROBED uint64_t chain_b(uint64_t v)
+{
+	return chain_c(v + 2);
+}
+
+TRUTH_PROBED uint64_t chain_a(uint64_t v)
+{
+	return chain_b(v ^ 5);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+/* One timed call that is an outermost one and returns. */
+static uint64_t call(uint64_t (*inside)(void *), void *arg)
+{
+	struct job job = {data, sizeof(data), inside, arg};
+	uint64_t t0, t1, sum;
+
+	truth_enter(work.codec);
+	t0 = truth_now();
+	sum = codec(&job);
+	t1 = truth_now();
+	truth_return(work.codec, t1 - t0, 0, false);
+	return sum;
+}
+
+static uint64_t good(void)
+{
+	return call(NULL, NULL);
+}
+
+/* A call inside of a call. */
+static uint64_t nested_call(void *arg)
+{
+	struct job job = {data, sizeof(data), NULL, NULL};
+
+	truth_enter(work.codec);
+	return codec(&job);
+}
+
+static uint64_t step_good(struct truth *t, int i)
+{
+	return i & 1 ? call(nested_call, NULL) : good();
+}
+
+/* ---- longjmp -------------------------------------------------------------------------------- */
+
+static __thread jmp_buf jump_env;
+
+static uint64_t jump_out(void *arg)
+{
+	longjmp(jump_env, 1);
+}
+
+/* Leaves two calls at once. */
+static uint64_t nested_jump_out(void *arg)
+{
+	struct job job = {data, sizeof(data), jump_out, NULL};
+
+	truth_enter(work.codec);
+	return codec(&job);
+}
+
+__attribute__((noipa)) static void abandon(uint64_t (*inside)(void *))
+{
+	struct job job = {data, sizeof(data), inside, NULL};
+
+	if (!setjmp(jump_env)) {
+		truth_enter(work.codec);
+		codec(&job);
+		truth_die("a call that was left by longjmp returned");
+	}
+	truth_abandon(work.codec);
+}
+
+/* Below frames that wipe what stood there. */
+__attribute__((noipa)) static uint64_t deeper(int frames)
+{
+	volatile char wipe[200];
+
+	for (size_t i = 0; i < sizeof(wipe); i++)
+		wipe[i] = 0;
+	return frames ? deeper(frames - 1) + (uint64_t)wipe[0] : step_good(work.t, 1);
+}
+
+/* Below a frame that wipes nothing: the return address of an abandoned call still stands. */
+__attribute__((noipa)) static uint64_t over_stale(void)
+{
+	volatile char room[1000];
+
+	room[0] = 1;
+	return step_good(work.t, 1) + (uint64_t)room[0];
+}
+
+static uint64_t step_longjmp(struct truth *t, int i)
+{
+	uint64_t sum;
+
+	abandon(jump_out);
+	sum = over_stale();
+	abandon(nested_jump_out);
+	sum += deeper(1 + i % 9);
+	abandon(jump_out);
+	return sum + good();
+}
+
+/* ---- recursion, function pointers, tail calls ----------------------------------------------- */
+
+static uint64_t step_recursion(struct truth *t, int i)
+{
+	uint64_t t0, t1, sum;
+
+	truth_add(&work.deep->entries, DEEP);
+	t0 = truth_now();
+	sum = codec_deep(DEEP);
+	t1 = truth_now();
+	truth_return(work.deep, t1 - t0, 0, false);
+	return sum;
+}
+
+/* volatile: the compiler cannot know the callee. */
+static uint64_t (*volatile codec_pointer)(const struct job *) = codec;
+
+static uint64_t step_funcptr(struct truth *t, int i)
+{
+	struct job job = {data, sizeof(data), NULL, NULL};
+	unsigned char sorted[16];
+	uint64_t t0, t1, sum, before;
+
+	truth_enter(work.codec);
+	t0 = truth_now();
+	sum = codec_pointer(&job);
+	t1 = truth_now();
+	truth_return(work.codec, t1 - t0, 0, false);
+
+	memcpy(sorted, data + i % 64, sizeof(sorted));
+	before = __atomic_load_n(&work.compare->entries, __ATOMIC_RELAXED);
+	qsort(sorted, sizeof(sorted), 1, codec_compare);
+	if (before == __atomic_load_n(&work.compare->entries, __ATOMIC_RELAXED))
+		truth_die("qsort did not compare");
+	return sum + truth_hash(sorted, sizeof(sorted));
+}
+
+/* Three functions are entered, and one return ends all three calls. */
+static void count_chain(struct truth_func **f, uint64_t ns)
+{
+	truth_return(f[0], ns, 0, false);
+	truth_count(f[1], 0, false);
+	truth_count(f[2], 0, false);
+}
+
+static uint64_t step_tailcalls(struct truth *t, int i)
+{
+	uint64_t t0, t1, t2, sum;
+
+	for (int k = 0; k < 3; k++) {
+		truth_enter(work.chain[k]);
+		truth_enter(work.tail[k]);
+	}
+	t0 = truth_now();
+	sum = chain_a((uint64_t)i);
+	t1 = truth_now();
+	sum += (uint64_t)tail_a(i);
+	t2 = truth_now();
+	count_chain(work.chain, t1 - t0);
+	count_chain(work.tail, t2 - t1);
+	return sum;
+}
+
+/* ---- other stacks --------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t call_is_open;
+static uint64_t signal_sum;
+
+/* Runs on the alternative stack; inside of a call its own is a nested one. */
+static void on_signal(int sig)
+{
+	signal_sum = call_is_open ? nested_call(NULL) : good();
+}
+
+static uint64_t raise_signal(void *arg)
+{
+	call_is_open = 1;
+	raise(SIGUSR1);
+	call_is_open = 0;
+	return signal_sum;
+}
+
+static void init_sigaltstack(struct truth *t)
+{
+	static char stack[65536];
+	stack_t ss = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+	if (sigaltstack(&ss, NULL) || sigaction(SIGUSR1, &sa, NULL))
+		truth_die("no alternative stack: %s", strerror(errno));
+}
+
+static uint64_t step_sigaltstack(struct truth *t, int i)
+{
+	if (i & 1)
+		return call(raise_signal, NULL);
+	raise(SIGUSR1);
+	return signal_sum + good();
+}
+
+#define NR_FIBERS 2
+
+static struct {
+	ucontext_t main, fiber[NR_FIBERS];
+	char stack[NR_FIBERS][65536];
+	uint64_t sum;
+} fibers;
+
+/* Goes to the other fiber from within a call, so that calls of both are open at once. */
+static uint64_t switch_fiber(void *self)
+{
+	int me = *(int *)self;
+
+	swapcontext(&fibers.fiber[me], &fibers.fiber[!me]);
+	return 1;
+}
+
+/* The last switch of fiber 0 ends fiber 1, and its own end goes back to main. */
+static void run_fiber(int me)
+{
+	for (int i = 0; i < work.t->opt.n; i++)
+		fibers.sum += call(switch_fiber, &me);
+}
+
+static uint64_t step_fibers(struct truth *t, int i)
+{
+	if (i)
+		return 0;
+	for (int me = 0; me < NR_FIBERS; me++) {
+		getcontext(&fibers.fiber[me]);
+		fibers.fiber[me].uc_stack.ss_sp = fibers.stack[me];
+		fibers.fiber[me].uc_stack.ss_size = sizeof(fibers.stack[me]);
+		fibers.fiber[me].uc_link = me ? &fibers.main : &fibers.fiber[1];
+		makecontext(&fibers.fiber[me], (void (*)(void))run_fiber, 1, me);
+	}
+	swapcontext(&fibers.main, &fibers.fiber[0]);
+	return fibers.sum;
+}
+
+/* ---- shared objects ------------------------------------------------------------------------- */
+
+typedef uint64_t (*codec_fn)(const unsigned char *, size_t);
+
+static void count_blocks(uint64_t n)
+{
+	truth_add(&work.block->entries, n);
+	for (; n; n--)
+		truth_count(work.block, 0, false);
+}
+
+static uint64_t step_dso(struct truth *t, int i)
+{
+	size_t len = (size_t)(i % DATA_LEN) + 1;
+	uint64_t t0, t1, t2, sum;
+
+	truth_enter(work.encode);
+	truth_enter(work.decode);
+	t0 = truth_now();
+	sum = testcodec_encode(data, len);
+	t1 = truth_now();
+	sum += testcodec_decode(data, len);
+	t2 = truth_now();
+	truth_return(work.encode, t1 - t0, 0, false);
+	truth_return(work.decode, t2 - t1, 0, false);
+	count_blocks((len + TESTCODEC_BLOCK - 1) / TESTCODEC_BLOCK + 1);
+	return sum;
+}
+
+static struct {
+	codec_fn encode, decode;
+} late;
+
+static codec_fn late_symbol(void *dso, const char *name)
+{
+	codec_fn fn = (codec_fn)dlsym(dso, name);
+
+	if (!fn)
+		truth_die("%s", dlerror());
+	return fn;
+}
+
+/* The first call loads the library, and gives a profiler that watches for it time to attach. */
+static uint64_t step_dlopen(struct truth *t, int i)
+{
+	size_t len = (size_t)(i % DATA_LEN) + 1;
+	void *dso;
+	uint64_t sum;
+
+	if (!i) {
+		dso = dlopen("liblatecodec.so", RTLD_NOW);
+		if (!dso)
+			truth_die("%s", dlerror());
+		late.encode = late_symbol(dso, "latecodec_encode");
+		late.decode = late_symbol(dso, "latecodec_decode");
+		usleep(200000);
+	}
+	truth_enter(work.encode);
+	truth_enter(work.decode);
+	sum = late.encode(data, len) + late.decode(data, len);
+	truth_count(work.encode, 0, false);
+	truth_count(work.decode, 0, false);
+	count_blocks((len + TESTCODEC_BLOCK - 1) / TESTCODEC_BLOCK + 1);
+	return sum;
+}
+
+/* ---- modes ---------------------------------------------------------------------------------- */
+
+static void add_codec(struct truth *t)
+{
+	work.codec = truth_func_new(t, "probe", "call", "codec");
+}
+
+static void add_deep(struct truth *t)
+{
+	work.deep = truth_func_new(t, "probe", "call", "codec_deep");
+}
+
+static void add_pointers(struct truth *t)
+{
+	add_codec(t);
+	work.compare = truth_func_new(t, "probe", "call", "codec_compare");
+}
+
+static void add_chains(struct truth *t)
+{
+	static const char *const chain[] = {"chain_a", "chain_b", "chain_c"};
+	static const char *const tail[] = {"tail_a", "tail_b", "tail_c"};
+
+	for (int i = 0; i < 3; i++) {
+		work.chain[i] = truth_func_new(t, "probe", "call", chain[i]);
+		work.tail[i] = truth_func_new(t, "probe", "call", tail[i]);
+	}
+}
+
+static void add_dso(struct truth *t)
+{
+	work.encode = truth_func_new(t, "probe", "call", "testcodec_encode");
+	work.decode = truth_func_new(t, "probe", "call", "testcodec_decode");
+	work.block = truth_func_new(t, "probe", "call", "testcodec_block");
+}
+
+static void add_late(struct truth *t)
+{
+	work.encode = truth_func_new(t, "probe", "call", "latecodec_encode");
+	work.decode = truth_func_new(t, "probe", "call", "latecodec_decode");
+	work.block = truth_func_new(t, "probe", "call", "latecodec_block");
+}
+
+static void add_seccomp(struct truth *t)
+{
+	add_codec(t);
+	seccomp_strict();
+}
+
+static void add_sigaltstack(struct truth *t)
+{
+	add_codec(t);
+	init_sigaltstack(t);
+}
+
+static const struct {
+	const char *name;
+	void (*add)(struct truth *t); /* before the process says that it is ready */
+	truth_step step;
+	int threads; /* 1: the mode keeps state that threads would share */
+} modes[] = {
+	{"plain", add_codec, step_good, 0},
+	{"longjmp", add_codec, step_longjmp, 0},
+	{"recursion", add_deep, step_recursion, 0},
+	{"threads", add_codec, step_good, 4},
+	{"seccomp", add_seccomp, step_good, 1},
+	{"tailcalls", add_chains, step_tailcalls, 0},
+	{"sigaltstack", add_sigaltstack, step_sigaltstack, 1},
+	{"fibers", add_codec, step_fibers, 1},
+	{"funcptr", add_pointers, step_funcptr, 0},
+	{"dso", add_dso, step_dso, 0},
+	{"dlopen", add_late, step_dlopen, 1},
+};
+
+#define NR_MODES (sizeof(modes) / sizeof(modes[0]))
+
+static void run(struct truth *t, size_t mode)
+{
+	if (modes[mode].threads == 1 && t->opt.g > 1)
+		truth_die("mode %s runs in one thread: leave -g out", t->opt.mode);
+	modes[mode].add(t);
+	truth_start(t);
+	truth_run(t, t->opt.g ? t->opt.g : modes[mode].threads, modes[mode].step);
+	if (work.compare)
+		work.compare->calls = work.compare->entries;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *names[NR_MODES + 1];
+	static struct truth t;
+
+	for (size_t i = 0; i < NR_MODES; i++)
+		names[i] = modes[i].name;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 37 + 11);
+	work.t = &t;
+	truth_init(&t, argc, argv, names);
+	for (size_t i = 0; i < NR_MODES; i++)
+		if (!strcmp(modes[i].name, t.opt.mode))
+			run(&t, i);
+	truth_finish(&t);
+	return 0;
+}

@@ -18,7 +18,10 @@ ifneq ($(filter-out x86 arm64,$(ARCH)),)
 $(error ARCH=$(ARCH) is not supported: x86 or arm64)
 endif
 ifneq ($(ARCH),$(HOST_ARCH))
-CROSS_COMPILE ?= $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-linux-gnu-
+CROSS_ABI := $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-linux-gnu
+CROSS_COMPILE ?= $(CROSS_ABI)-
+CROSS_DEB := :$(if $(filter arm64,$(ARCH)),arm64,amd64)
+PKG_CONFIG ?= env PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS_ABI)/pkgconfig:/usr/share/pkgconfig pkg-config
 endif
 ifeq ($(origin CC),default)
 CC := $(CROSS_COMPILE)gcc
@@ -28,7 +31,7 @@ AR := $(CROSS_COMPILE)ar
 endif
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
-PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
+PKG_CONFIG ?= pkg-config
 SCDOC   ?= scdoc
 INSTALL ?= install
 
@@ -66,31 +69,26 @@ LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcjson 2>/dev/null) -l
 .SECONDARY:
 .PHONY: all man install clean help build-needs FORCE
 all: $(O)/hbprof
+	@:
 
 # ---- what must be there before anything is compiled -------------------------------------------
 
-# Of each: how to see it, and the Debian package that brings it. Said once, all together.
+# Of each: how to see it, and the Debian package that brings it. Said once, all together. Compilers
+# are the building machine's, libraries (CROSS_DEB) the other's.
 define NEEDS_SCRIPT
 miss=; \
+need() { miss="$$miss $$1"; }; \
 has() { printf '#include <%s>\n' "$$1" | $(CC) -E -x c -o /dev/null - 2>/dev/null; }; \
-command -v $(firstword $(CC)) >/dev/null || miss="$$miss $(if $(CROSS_COMPILE),$(CROSS_COMPILE:%-=gcc-%),gcc)"; \
-command -v $(firstword $(CLANG)) >/dev/null || miss="$$miss clang"; \
-command -v $(firstword $(BPFTOOL)) >/dev/null || miss="$$miss bpftool"; \
-if ! command -v $(firstword $(PKG_CONFIG)) >/dev/null; then \
-	miss="$$miss pkg-config libbpf-dev libelf-dev zlib1g-dev libcjson-dev"; \
-else \
-	$(PKG_CONFIG) --exists 'libbpf >= 1.1' || miss="$$miss libbpf-dev"; \
-	$(PKG_CONFIG) --exists libelf || miss="$$miss libelf-dev"; \
-	$(PKG_CONFIG) --exists zlib || miss="$$miss zlib1g-dev"; \
-	$(PKG_CONFIG) --exists libcjson || miss="$$miss libcjson-dev"; \
-fi; \
-if command -v $(firstword $(CC)) >/dev/null; then \
-	has Zydis/Zydis.h || miss="$$miss libzydis-dev"; \
-	has libiberty/demangle.h || miss="$$miss libiberty-dev"; \
-	has stdio.h || miss="$$miss libc6-dev"; \
-else \
-	miss="$$miss libzydis-dev libiberty-dev libc6-dev"; \
-fi; \
+command -v $(firstword $(CC)) >/dev/null || need gcc$(CROSS_ABI:%=-%); \
+command -v $(firstword $(CLANG)) >/dev/null || need clang; \
+command -v $(firstword $(BPFTOOL)) >/dev/null || need bpftool; \
+command -v pkg-config >/dev/null || need pkg-config; \
+$(PKG_CONFIG) --exists 'libbpf >= 1.1' 2>/dev/null || need libbpf-dev$(CROSS_DEB); \
+$(PKG_CONFIG) --exists libelf 2>/dev/null || need libelf-dev$(CROSS_DEB); \
+$(PKG_CONFIG) --exists zlib 2>/dev/null || need zlib1g-dev$(CROSS_DEB); \
+$(PKG_CONFIG) --exists libcjson 2>/dev/null || need libcjson-dev$(CROSS_DEB); \
+has Zydis/Zydis.h || need libzydis-dev$(CROSS_DEB); \
+has libiberty/demangle.h || need libiberty-dev$(CROSS_DEB); \
 test -z "$$miss" || { \
 	echo "hbprof cannot be built: Debian packages are missing:$$miss" >&2; \
 	echo "Install them with:  apt-get install$$miss   (or: sudo tests/setup.sh)" >&2; \
@@ -181,6 +179,7 @@ $(O)/gen/%.skel.h: $(O)/bpf/%.bpf.o
 MAN := $(patsubst docs/man/%.scd,$(O)/man/%,$(sort $(wildcard docs/man/*.scd)))
 
 man: $(MAN)
+	@:
 
 $(O)/man/%: docs/man/%.scd
 	$(call msg,MAN,$@)

@@ -15,7 +15,7 @@
 # failure that it did not report, prints no result or fewer than it planned has failed.
 #
 # Programs get, beside what the Makefile sets: HB_TMP, an empty folder of their own, removed
-# afterwards; HB_GO_BIN, a Go of at least 1.22, or unset.
+# afterwards; HB_GO_BIN, a Go of at least 1.22, also first in PATH, or unset.
 set -u -o pipefail
 
 limit=${HB_TEST_TIMEOUT:-300}
@@ -26,7 +26,11 @@ trap 'exit 130' INT TERM
 
 passed=0 failed=0 skipped=0
 
-HB_GO_BIN=$("$here/find_go.sh") && export HB_GO_BIN || unset HB_GO_BIN
+if HB_GO_BIN=$("$here/find_go.sh"); then
+    export HB_GO_BIN PATH="${HB_GO_BIN%/*}:$PATH"
+else
+    unset HB_GO_BIN
+fi
 
 # Results of one program, as lines "pass N", "fail N", "skip N", "why TEXT".
 # Both readers get the exit status, and say what is inconsistent.

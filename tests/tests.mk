@@ -58,9 +58,13 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/libhelpers.a $(O)/li
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ $(filter-out -lbpf,$(LIBS))
 
-.PHONY: build-unit build-fuzz build-unit-san build-fuzz-san build-workload build-gobins
+.PHONY: build-unit build-fuzz build-unit-san build-fuzz-san build-skel build-workload build-gobins
 build-unit: $(UNIT_BIN)
+	@:
 build-fuzz: $(FUZZ_BIN)
+	@:
+build-skel: $(SKEL)
+	@:
 
 SAN_MAKE = +$(Q)$(MAKE) O=$(SAN_O) SAN=address,undefined HB_NEEDS_SEEN=1
 build-unit-san: | build-needs
@@ -68,11 +72,13 @@ build-unit-san: | build-needs
 build-fuzz-san: | build-needs
 	$(SAN_MAKE) build-fuzz
 
-# Both scripts know themselves what has changed.
+# Both scripts know themselves what has changed. A Go that is new enough comes first in PATH.
+WITH_GO = $(Q)go=$$(tests/find_go.sh) && export PATH="$${go%/*}:$$PATH"; \
+	test ! -x $(1) || $(1) $(abspath $(2))
 build-workload:
-	$(Q)if test -x tests/workload/build.sh; then tests/workload/build.sh $(abspath $(O)/workload); fi
+	$(call WITH_GO,tests/workload/build.sh,$(O)/workload)
 build-gobins:
-	$(Q)if test -x tests/unit/gobins.sh; then tests/unit/gobins.sh $(abspath $(O)/gobins); fi
+	$(call WITH_GO,tests/unit/gobins.sh,$(O)/gobins)
 
 # ---- running --------------------------------------------------------------------------------
 
@@ -118,7 +124,7 @@ check:
 
 # -k, and the build is a check of its own: one test that does not compile is one failure more, and
 # everything else is still run and counted.
-BUILD_ALL = all man $(SKEL) build-unit build-unit-san build-fuzz-san build-gobins build-workload
+BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-gobins build-workload
 check-all:
 	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
 	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \

@@ -37,8 +37,8 @@ libcjson-dev    build reading and writing JSON
 libzydis-dev    build decoding x86 instructions
 libiberty-dev   build demangling C++ and Rust names
 procps          demo finding processes
-binutils        test stripping and dissecting test programs
-g++             test the C++ test programs
+binutils        demo dissecting the bundled programs
+g++             demo the bundled C++ program
 libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 scdoc           test the manual pages

@@ -110,7 +110,10 @@ FLAME_SRC := $(sort $(wildcard flamegraph/*.c))
 # Everything but the part that needs libbpf and the skeleton: what unit tests link against.
 PURE_SRC  := $(filter-out user/trace/% user/cmd/%,$(USER_SRC)) $(FLAME_SRC)
 PURE_OBJ  := $(PURE_SRC:%.c=$(O)/%.o)
-TRACE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter user/trace/% user/cmd/%,$(USER_SRC)) user/main.c)
+# The functions that the probes are calibrated on are machine code, one file an architecture.
+TRACE_ASM := $(sort $(wildcard user/trace/*_$(ARCH).S))
+TRACE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter user/trace/% user/cmd/%,$(USER_SRC)) user/main.c) \
+	$(TRACE_ASM:%.S=$(O)/%.o)
 # feat.bpf.c is an object and a skeleton of its own: it must load where the others do not.
 BPF_SRC   := $(filter-out bpf/feat.bpf.c,$(sort $(wildcard bpf/*.bpf.c)))
 SKEL      := $(O)/gen/hbprof.skel.h $(patsubst bpf/%.bpf.c,$(O)/gen/%.skel.h,$(wildcard bpf/feat.bpf.c))
@@ -126,6 +129,11 @@ $(O)/flags: FORCE
 
 $(O)/%.o: %.c Makefile $(O)/flags | build-needs
 	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
+
+$(O)/%.o: %.S Makefile $(O)/flags | build-needs
+	$(call msg,AS,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
 

@@ -130,6 +130,8 @@ const char *elfdyn__needed(const struct elfdyn *d, size_t n)
 
 bool elfdyn__is_program(const struct image *im, const struct elfdyn *d)
 {
-	/* A library may have an interpreter too (libc.so.6 can be started): then it has a soname. */
-	return im->type == ET_EXEC || (im->type == ET_DYN && (d->pie || (d->interp && !d->soname)));
+	if (im->type != ET_DYN)
+		return im->type == ET_EXEC;
+	/* A library has a dynamic section, and if it can be started (libc.so.6), a soname too. */
+	return !d->dyn || d->pie || (d->interp && !d->soname);
 }

@@ -84,11 +84,10 @@ struct found {
 };
 
 /*
- * Keeps the functions that can be meant by the name: no IFUNC, whose address is its resolver; and of
- * several Go bodies not the compiler's own (ABI wrappers), unless there is nothing else: a method
- * wrapper has its own name and may be asked for.
+ * Of several Go bodies leaves out the compiler's own (ABI wrappers), unless there is nothing else: a
+ * method wrapper has its own name and may be asked for.
  */
-static void found__select(struct found *f)
+static void found__drop_wrappers(struct found *f)
 {
 	size_t kept = 0;
 	bool bodies = false;
@@ -98,11 +97,21 @@ static void found__select(struct found *f)
 	for (size_t i = 0; i < f->nr; i++) {
 		const struct sym *s = f->v[i];
 
-		if (s->ifunc || (bodies && s->source == SYM_GO && s->wrapper))
-			continue;
-		f->v[kept++] = s;
+		if (!bodies || s->source != SYM_GO || !s->wrapper)
+			f->v[kept++] = s;
 	}
 	f->nr = kept;
+}
+
+/* An IFUNC's address is its resolver, and which function it chooses is known at run time only. A
+ * plain function beside it is an old version of the same name (memcpy@GLIBC_2.2.5). */
+static bool found__has_ifunc(const struct found *f)
+{
+	for (size_t i = 0; i < f->nr; i++) {
+		if (f->v[i]->ifunc)
+			return true;
+	}
+	return false;
 }
 
 static int find_named(const struct symtab *t, const char *name, struct found *f)
@@ -254,7 +263,7 @@ static int matcher__add(struct matcher *m, const struct codec_entry *e, const st
 	int err = 0;
 
 	for (size_t i = 0; i < f->nr && !err; i++) {
-		if ((f->v[i]->source == SYM_GO) != go)
+		if ((f->v[i]->source == SYM_GO) != go || f->v[i]->ifunc)
 			continue;
 		any = true;
 		err = add_sym(m->out, m->first, &like, f->v[i]);
@@ -274,7 +283,7 @@ static int matcher__entry(struct matcher *m, const struct codec_entry *e)
 		return 0;
 	err = find_named(m->t, e->symbol, &f);
 	if (!err) {
-		found__select(&f);
+		found__drop_wrappers(&f);
 		err = matcher__add(m, e, &f);
 	}
 	free(f.v);
@@ -344,14 +353,13 @@ static int find_demangled(const struct symtab *t, const char *name, struct found
 	return 0;
 }
 
-/* Appends the functions of that name. *nr: how many there are, added now or listed already. */
+/* Appends the functions of that name; *nr: how many. */
 static int probe_name(const struct image *im, const struct symtab *t, const char *name,
 		      const char *op, struct func_list *out, u32 *nr)
 {
 	const struct func like = {.codec = (char *)"probe", .op = (char *)op};
 	size_t first = out->nr;
 	struct found f = {0};
-	bool ifunc_only;
 	int err;
 
 	err = find_named(t, name, &f);
@@ -362,15 +370,14 @@ static int probe_name(const struct image *im, const struct symtab *t, const char
 	}
 	if (err)
 		goto out;
-	ifunc_only = f.nr;
-	found__select(&f);
-	ifunc_only = ifunc_only && !f.nr;
+	if (found__has_ifunc(&f) || (!f.nr && symtab__imports(im, name))) {
+		err = -ENOTSUP;
+		goto out;
+	}
+	found__drop_wrappers(&f);
 	for (size_t i = 0; i < f.nr && !err; i++)
 		err = add_sym(out, first, &like, f.v[i]);
-	if (!err)
-		*nr = (u32)(out->nr - first);
-	if (!err && (ifunc_only || (!f.nr && symtab__imports(im, name))))
-		err = -ENOTSUP;
+	*nr = (u32)(out->nr - first);
 out:
 	free(f.v);
 	return err;

@@ -1,0 +1,3 @@
+module example.com/gobin
+
+go 1.22

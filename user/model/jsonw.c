@@ -103,6 +103,12 @@ void jsonw__u64(struct jsonw *w, const char *key, u64 v)
 	strbuf__addf(w->b, "%llu", v);
 }
 
+void jsonw__s64(struct jsonw *w, const char *key, s64 v)
+{
+	jsonw__lead(w, key);
+	strbuf__addf(w->b, "%lld", v);
+}
+
 void jsonw__u64_str(struct jsonw *w, const char *key, u64 v)
 {
 	if (v == M_NONE) {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* facts.c - the head of the table report: what was measured, where, and with what error. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/table.h"
+
+#define MAX_PARA 65536 /* of one paragraph: a command line can be long */
+
+static void print_title(struct view *v)
+{
+	const struct recording *r = v->r;
+	struct strbuf b;
+	char buf[CELL], when[64] = "";
+	time_t t = (time_t)(r->begin_wall_ns / 1000000000);
+	struct tm tm;
+
+	strbuf__init(&b, MAX_PARA);
+	strbuf__adds(&b, "hbprof ");
+	add_name(&b, r->version);
+	strbuf__addf(&b, ": %s recorded", cell_ns(buf, r->end_mono_ns - r->begin_mono_ns));
+	if (r->begin_wall_ns != M_NONE && gmtime_r(&t, &tm) &&
+	    strftime(when, sizeof(when), " from %Y-%m-%d %H:%M:%S UTC", &tm))
+		strbuf__adds(&b, when);
+	if (r->stop_reason) {
+		strbuf__adds(&b, "; ended: ");
+		add_name(&b, r->stop_reason);
+	}
+	strbuf__addc(&b, '\n');
+	if (b.err && !v->out->err)
+		v->out->err = b.err;
+	else if (!b.err)
+		strbuf__add(v->out, b.s, b.len);
+	strbuf__fini(&b);
+}
+
+static void print_target(struct view *v, const struct m_target *t, bool first)
+{
+	struct strbuf b;
+	char buf[CELL];
+
+	strbuf__init(&b, MAX_PARA);
+	strbuf__addf(&b, "%u ", t->pid);
+	add_name(&b, t->cmdline);
+	table__para_buf(v, first ? "target" : "", &b);
+	strbuf__adds(&b, "exe ");
+	add_name(&b, t->exe);
+	strbuf__adds(&b, ", build id ");
+	add_name(&b, t->build_id);
+	strbuf__adds(&b, ", ");
+	add_name(&b, t->language);
+	strbuf__addf(&b, "; CPU time %s", cell_ns(buf, t->cpu_ns));
+	strbuf__addf(&b, ", resident %s", cell_bytes(buf, t->rss_bytes));
+	if (t->end) {
+		strbuf__adds(&b, "; ");
+		add_name(&b, t->end);
+	}
+	table__para_buf(v, "", &b);
+}
+
+static void print_host(struct view *v)
+{
+	const struct m_host *h = &v->r->host;
+	struct strbuf b;
+
+	strbuf__init(&b, MAX_PARA);
+	for (u32 i = 0; i < h->nr_facts; i++) {
+		strbuf__adds(&b, i ? "; " : "");
+		for (const char *k = h->fact[i].key; *k; k++) {
+			char c[2] = {*k == '_' ? ' ' : *k, '\0'};
+
+			add_name(&b, c);
+		}
+		strbuf__addc(&b, ' ');
+		add_name(&b, h->fact[i].value);
+	}
+	table__para_buf(v, "host", &b);
+}
+
+/* "push 2, branch 31" */
+static void add_classes(struct strbuf *b, const u64 nr[HB_CLASS_NR])
+{
+	bool any = false;
+
+	for (u32 c = 0; c < HB_CLASS_NR; c++) {
+		if (!nr[c])
+			continue;
+		strbuf__addf(b, "%s%s %llu", any ? ", " : "", hb_class_names[c], nr[c]);
+		any = true;
+	}
+	if (!any)
+		strbuf__adds(b, "none");
+}
+
+static void print_sites(struct view *v)
+{
+	const struct recording *r = v->r;
+	const struct m_coverage *c = &r->coverage;
+	u64 entry[HB_CLASS_NR] = {0}, exits[HB_CLASS_NR] = {0};
+	u32 rets = 0;
+	struct strbuf b;
+
+	for (u32 i = 0; i < r->nr_funcs; i++) {
+		entry[r->func[i].entry_class]++;
+		rets += r->func[i].exit_mode == M_EXIT_RET;
+		for (u32 k = 0; k < HB_CLASS_NR; k++)
+			exits[k] += r->func[i].exit_sites[k];
+	}
+	strbuf__init(&b, MAX_PARA);
+	add_name(&b, r->attach);
+	strbuf__addf(&b, ": %u site%s in %u function%s, %u link%s; entries: ", c->sites,
+		     c->sites == 1 ? "" : "s", r->nr_funcs, r->nr_funcs == 1 ? "" : "s", c->links,
+		     c->links == 1 ? "" : "s");
+	add_classes(&b, entry);
+	strbuf__adds(&b, "; exits: ");
+	add_classes(&b, exits);
+	strbuf__addf(&b, "; %u refused; return addresses discovered %u, refused %u",
+		     c->sites_refused, c->ras_discovered, c->ras_refused);
+	if (rets)
+		strbuf__addf(&b, "; %u function%s probed at %s returns", rets, rets == 1 ? "" : "s",
+			     rets == 1 ? "its" : "their");
+	table__para_buf(v, "probes", &b);
+}
+
+static void print_bias(struct view *v, const struct bias *p, bool first)
+{
+	const char *exit = p->exit < HB_CLASS_NR ? hb_class_names[p->exit] : "no exit site";
+	char in[CELL], unc[CELL], tot[CELL], calls[CELL];
+
+	cell_count(calls, p->calls);
+	if (!p->calibrated) {
+		table__para(v, first ? "probe cost" : "",
+			    "%s %s+%s: n/a (not calibrated): the times of its %s calls contain it",
+			    hb_lang_names[p->lang], hb_class_names[p->entry], exit, calls);
+		return;
+	}
+	snprintf(in, sizeof(in), "%s", cell_ns(unc, p->in_ns));
+	table__para(v, first ? "probe cost" : "",
+		    "%s %s+%s: %s +-%s inside each of %s calls, subtracted from each by the "
+		    "calibration of its time (%u); a pair costs the caller around it %s",
+		    hb_lang_names[p->lang], hb_class_names[p->entry], exit, in,
+		    cell_ns(unc, p->uncertainty_ns), calls, p->nr_cals,
+		    p->pair ? cell_ns(tot, p->total_ns) : "n/a (this pair was not calibrated)");
+}
+
+static void print_versions(struct view *v)
+{
+	const struct recording *r = v->r;
+	struct strbuf b;
+	u32 j;
+
+	strbuf__init(&b, MAX_PARA);
+	for (u32 i = 0; i < r->nr_funcs; i++) {
+		const struct m_func *f = &r->func[i], *o;
+
+		if (!f->library_version)
+			continue;
+		for (j = 0; j < i && j < 256; j++) {
+			o = &r->func[j];
+			if (o->library_version && !strcmp(o->library_version, f->library_version) &&
+			    !strcmp(o->library ? o->library : "", f->library ? f->library : ""))
+				break;
+		}
+		if (j < i || i >= 256)
+			continue;
+		strbuf__adds(&b, b.len ? ", " : "");
+		add_name(&b, f->library ? f->library : f->codec);
+		strbuf__addc(&b, ' ');
+		add_name(&b, f->library_version);
+	}
+	if (b.len)
+		table__para_buf(v, "libraries", &b);
+}
+
+void table__facts(struct view *v)
+{
+	print_title(v);
+	for (u32 i = 0; i < v->r->nr_targets; i++)
+		print_target(v, &v->r->target[i], !i);
+	print_host(v);
+	print_versions(v);
+	print_sites(v);
+	for (u32 i = 0; i < v->nr_biases; i++)
+		print_bias(v, &v->bias[i], !i);
+}

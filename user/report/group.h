@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * group.h - the rows of a report out of the rows of a recording: those of one function, process and
+ * outcome together, whatever their payload size.
+ */
+#ifndef HBPROF_GROUP_H
+#define HBPROF_GROUP_H
+
+#include "report/dist.h"
+
+struct group {
+	/* Escaped for a terminal; "n/a" where the recording has no name. Owned by the group. */
+	char *codec, *op, *name;
+	const struct m_func *func;     /* NULL for the overflow row */
+	const struct m_target *target; /* NULL for the overflow row */
+	u8 outcome;
+	bool ambiguous; /* another function of this codec and operation has the same short name */
+	const struct m_row **row; /* by size class; points into the recording's rows */
+	u32 nr_rows;
+	u64 calls;
+	u64 errors;	 /* failed calls of the same function and process; M_NONE: cannot be told */
+	u64 measured_ns; /* M_NONE: not known */
+	u64 nested;
+	u64 raw_sum_ns, raw_min_ns, raw_max_ns;
+	struct m_dist inc, exc; /* inclusive and exclusive latency of the calls */
+	bool has_children;	/* some calls had probed calls inside: inc and exc differ */
+	struct sizes sizes;
+};
+
+struct groups {
+	struct group *v; /* by total time, largest first; the overflow row last */
+	u32 nr;
+	const struct m_row **row; /* what the groups' rows point into */
+};
+
+/* 0 or -ENOMEM. The recording must outlive the groups. */
+int groups__build(struct groups *g, const struct recording *r);
+void groups__fini(struct groups *g);
+
+/* The name without the folders of its Go package: "v2.(*encMode).Marshal" is shown as
+ * "cbor/v2.(*encMode).Marshal". Points into name. */
+const char *name_short(const char *name);
+
+/* A group of the i-th row of g alone: one size class. Names are NULL. 0 or -ENOMEM. */
+int group__of_row(struct group *out, const struct group *g, u32 i);
+void group__fini(struct group *g);
+
+/* NaN where not known. */
+double group_calls_per_s(const struct group *g);
+double dist_mean(const struct m_dist *d);
+
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * image.c - maps an ELF file and reads its headers once into plain structs. What is in the sections
- * (symbols, Go tables) is left to sym/.
+ * image.c - maps an ELF file and reads its headers once into plain structs. Notes are left to
+ * buildid.c, what is in the sections (symbols, Go tables) to sym/.
  *
  * Every header is copied out before it is looked at: the mapping shows later writes to the file, so
  * a field that is checked in place may be another one when it is used.
@@ -11,9 +11,9 @@
  */
 #include "target/image.h"
 
+#include "target/buildid.h"
 #include "util/array.h"
 #include "util/log.h"
-#include "util/strbuf.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -29,12 +29,6 @@
 /* Names of sections, not of symbols: a real table has some hundred bytes, with -ffunction-sections
  * some MB. A larger one is not copied. */
 #define SECT_NAMES_MAX_BYTES (64u << 20)
-/* All notes of a program are a few hundred bytes; bounds the work on a file made of notes. */
-#define NOTES_MAX_BYTES 65536
-/* SHA-1 has 20 bytes, --build-id=0x... any number; Go's text id has 83. */
-#define GNU_ID_MAX_BYTES 64
-#define GO_ID_MAX_BYTES	 256
-#define NT_GO_BUILD_ID	 4 /* cmd/internal/buildid/note.go, elfGoBuildIDTag */
 
 const u8 *image__bytes(const struct image *im, u64 off, u64 len)
 {
@@ -272,150 +266,6 @@ static int image__read_sects(struct image *im, const Elf64_Ehdr *eh)
 	return 0;
 }
 
-/* ---- build id ---- */
-
-struct note {
-	u32 type;
-	const u8 *name, *desc;
-	u32 name_len, desc_len;
-};
-
-static bool align_up(u64 v, u64 align, u64 *out)
-{
-	if (__builtin_add_overflow(v, align - 1, out))
-		return false;
-	*out &= ~(align - 1);
-	return true;
-}
-
-/* Takes one note off the front of *at; false at the end, or where the notes make no sense. */
-static bool note__next(const u8 **at, u64 *left, u64 align, struct note *n)
-{
-	Elf64_Nhdr nh;
-	u64 desc_off, end;
-
-	if (*left < sizeof(nh))
-		return false;
-	memcpy(&nh, *at, sizeof(nh));
-	if (!align_up(sizeof(nh) + (u64)nh.n_namesz, align, &desc_off) || desc_off > *left ||
-	    nh.n_descsz > *left - desc_off)
-		return false;
-	*n = (struct note){
-		.type = nh.n_type,
-		.name = *at + sizeof(nh),
-		.desc = *at + desc_off,
-		.name_len = nh.n_namesz,
-		.desc_len = nh.n_descsz,
-	};
-	/* The last note's padding may be cut off. */
-	if (!align_up(desc_off + nh.n_descsz, align, &end) || end > *left)
-		end = *left;
-	*at += end;
-	*left -= end;
-	return true;
-}
-
-static bool note_is(const struct note *n, u32 type, const char name[4])
-{
-	return n->type == type && n->name_len == 4 && !memcmp(n->name, name, 4);
-}
-
-static char *hex_string(const u8 *bytes, u32 len)
-{
-	struct strbuf b;
-
-	strbuf__init(&b, 2 * (size_t)len);
-	for (u32 i = 0; i < len; i++)
-		strbuf__addf(&b, "%02x", bytes[i]);
-	return strbuf__take(&b);
-}
-
-/* Go's id is text with slashes; anything else does not belong into a terminal. */
-static bool is_plain_text(const u8 *bytes, u32 len)
-{
-	for (u32 i = 0; i < len; i++) {
-		if (bytes[i] <= ' ' || bytes[i] > '~')
-			return false;
-	}
-	return len > 0;
-}
-
-struct build_ids {
-	char *gnu, *go;
-};
-
-static int build_ids__scan(struct build_ids *ids, const u8 *at, u64 left, u64 align)
-{
-	struct note n;
-
-	if (left > NOTES_MAX_BYTES)
-		left = NOTES_MAX_BYTES;
-	while (note__next(&at, &left, align, &n)) {
-		if (!ids->gnu && note_is(&n, NT_GNU_BUILD_ID, "GNU") && n.desc_len &&
-		    n.desc_len <= GNU_ID_MAX_BYTES) {
-			ids->gnu = hex_string(n.desc, n.desc_len);
-			if (!ids->gnu)
-				return -ENOMEM;
-		}
-		if (!ids->go && note_is(&n, NT_GO_BUILD_ID, "Go\0") &&
-		    n.desc_len <= GO_ID_MAX_BYTES && is_plain_text(n.desc, n.desc_len)) {
-			ids->go = strndup((const char *)n.desc, n.desc_len);
-			if (!ids->go)
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static int build_ids__scan_segs(struct build_ids *ids, const struct image *im, const Elf64_Ehdr *eh)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < eh->e_phnum && !err && !ids->gnu; i++) {
-		const u8 *notes;
-		Elf64_Phdr ph;
-
-		if (!image__copy(im, eh->e_phoff + i * sizeof(ph), &ph, sizeof(ph)) ||
-		    ph.p_type != PT_NOTE)
-			continue;
-		notes = image__bytes(im, ph.p_offset, ph.p_filesz);
-		/* Linux gABI extensions: 8 only where the segment says 8 (.note.gnu.property). */
-		if (notes)
-			err = build_ids__scan(ids, notes, ph.p_filesz, ph.p_align == 8 ? 8 : 4);
-	}
-	return err;
-}
-
-static int build_ids__scan_section(struct build_ids *ids, const struct image *im, const char *name)
-{
-	const struct image_sect *s = image__section(im, name);
-	const u8 *notes = s && s->type == SHT_NOTE ? image__bytes(im, s->off, s->size) : NULL;
-
-	return notes ? build_ids__scan(ids, notes, s->size, 4) : 0;
-}
-
-static int image__read_build_id(struct image *im, const Elf64_Ehdr *eh)
-{
-	struct build_ids ids = {0};
-	int err;
-
-	err = build_ids__scan_segs(&ids, im, eh);
-	if (!err && !ids.gnu)
-		err = build_ids__scan_section(&ids, im, ".note.gnu.build-id");
-	if (!err && !ids.gnu && !ids.go)
-		err = build_ids__scan_section(&ids, im, ".note.go.buildid");
-	if (!err && ids.gnu) {
-		im->build_id = ids.gnu;
-		ids.gnu = NULL;
-	} else if (!err) {
-		im->build_id = ids.go;
-		ids.go = NULL;
-	}
-	free(ids.gnu);
-	free(ids.go);
-	return err;
-}
-
 /* ---- open and close ---- */
 
 static int image__parse(struct image *im)
@@ -429,7 +279,7 @@ static int image__parse(struct image *im)
 	if (!err)
 		err = image__read_sects(im, &eh);
 	if (!err)
-		err = image__read_build_id(im, &eh);
+		err = build_id__read(im, &im->build_id);
 	return err;
 }
 

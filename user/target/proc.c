@@ -7,11 +7,11 @@
  * descriptor. It stays bound to the process, so nothing is read from another one that was given the
  * pid meanwhile; and as it is closed again, thousands of processes can be held.
  *
- * Formats: proc(5) and fs/proc/array.c, task_mmu.c of Linux.
+ * Formats: proc(5) and fs/proc/array.c of Linux; that of the mappings is left to procmaps.c.
  */
 #include "target/proc.h"
 
-#include "util/array.h"
+#include "target/procmaps.h"
 #include "util/fsutil.h"
 
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* A process has up to 65,530 mappings by default and paths of up to 4,096 bytes. */
@@ -214,89 +213,19 @@ static int proc__read_exe(struct proc *p, int dir)
 
 /* ---- mappings ---- */
 
-struct map_list {
-	struct proc_map *v;
-	size_t nr, cap;
-};
-
-static void maps_free(struct proc_map *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		free(v[i].path);
-	free(v);
-}
-
-/* A hexadecimal number and the byte that must follow it. */
-static bool take_hex(char **at, char then, u64 *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(*at, &end, 16);
-	if (errno || end == *at || *end != then)
-		return false;
-	*at = end + 1;
-	return true;
-}
-
-/* "55d0c000-55d0e000 r-xp 00002000 fe:00 131 <spaces> /path": all is hexadecimal but the inode. */
-static int map_parse(char *line, struct proc_map *m)
-{
-	u64 major_nr, minor_nr;
-	char *end;
-
-	if (!take_hex(&line, '-', &m->begin) || !take_hex(&line, ' ', &m->end) ||
-	    m->end < m->begin || strnlen(line, 5) < 5 || line[4] != ' ')
-		return -EBADMSG;
-	m->write = line[1] == 'w';
-	m->exec = line[2] == 'x';
-	line += 5;
-	if (!take_hex(&line, ' ', &m->off) || !take_hex(&line, ':', &major_nr) ||
-	    !take_hex(&line, ' ', &minor_nr))
-		return -EBADMSG;
-	m->dev = makedev((unsigned)major_nr, (unsigned)minor_nr);
-	errno = 0;
-	m->ino = strtoull(line, &end, 10);
-	if (errno || end == line)
-		return -EBADMSG;
-	m->path = strdup(end + strspn(end, " "));
-	return m->path ? 0 : -ENOMEM;
-}
-
-static int maps_parse(char *text, struct map_list *list)
-{
-	char *line, *next;
-
-	for (line = text; *line; line = next) {
-		int err;
-
-		next = strchr(line, '\n');
-		if (!next)
-			return -EBADMSG;
-		*next++ = '\0';
-		err = array_grow((void **)&list->v, list->nr, &list->cap, sizeof(*list->v));
-		if (err)
-			return err;
-		err = map_parse(line, &list->v[list->nr]);
-		if (err)
-			return err;
-		list->nr++;
-	}
-	return 0;
-}
-
 static int proc__read_maps(struct proc *p, int dir)
 {
-	struct map_list list = {0};
+	struct proc_map *map = NULL;
 	struct proc_stat st;
-	char *text;
 	size_t len;
+	char *text;
+	u32 nr = 0;
 	int err;
 
 	err = proc_read(dir, "maps", &text, &len);
 	if (err)
 		return err;
-	err = maps_parse(text, &list);
+	err = proc_maps__parse(text, &map, &nr);
 	free(text);
 	/* Of a process that ends, maps is empty: no mistake, but no answer either. */
 	if (!err)
@@ -304,12 +233,12 @@ static int proc__read_maps(struct proc *p, int dir)
 	if (!err && stat_ended(&st))
 		err = -ESRCH;
 	if (err) {
-		maps_free(list.v, list.nr);
+		proc_maps__free(map, nr);
 		return err;
 	}
-	maps_free(p->map, p->nr_maps);
-	p->map = list.v;
-	p->nr_maps = (u32)list.nr;
+	proc_maps__free(p->map, p->nr_maps);
+	p->map = map;
+	p->nr_maps = nr;
 	return 0;
 }
 
@@ -401,7 +330,7 @@ void proc__close(struct proc *p)
 {
 	if (!p)
 		return;
-	maps_free(p->map, p->nr_maps);
+	proc_maps__free(p->map, p->nr_maps);
 	free(p->comm);
 	free(p->exe);
 	free(p->cmdline);

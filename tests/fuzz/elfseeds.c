@@ -375,15 +375,19 @@ static void make_seed(struct elf_seed *seed, const struct seed_shape *shape)
 	elfbuild__section(&m.b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, addr_of(m.code),
 			  m.code, 0, 0);
 	data = m.b.file.len;
-	make_notes(&m);
+	if (!shape->no_sections)
+		make_notes(&m);
 	if (shape->go)
 		make_go_part(&m);
 	if (!shape->go || shape->pie)
 		make_dynamic_part(&m);
 	elfbuild__segment(&m.b, PT_LOAD, PF_R | PF_W, BASE + data, since(&m, data),
 			  since(&m, data).len + 4096);
-	if (!shape->no_symtab)
+	if (!shape->no_symtab && !shape->no_sections)
 		make_symtab(&m);
+	/* As the last bytes of the file: reading beyond a note is reading beyond the file. */
+	if (shape->no_sections)
+		make_notes(&m);
 	elfbuild__finish(&m.b, &seed->file);
 	find_headers(&m);
 }

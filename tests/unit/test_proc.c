@@ -27,6 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* cmocka prints no reason of its own. */
+#define skip_because(why)                \
+	do {                             \
+		print_message(why "\n"); \
+		skip();                  \
+	} while (0)
+
 /* ---- children ---- */
 
 /* A child that runs setup(arg), says so, and sleeps until it is killed. */
@@ -280,11 +287,11 @@ static void test_a_kernel_thread_is_told_from_a_process(void **state)
 	bool kthreadd;
 
 	if (fs_read_file("/proc/2/comm", 100, &comm, &len))
-		skip(); /* a pid namespace of our own */
+		skip_because("no kernel threads in this pid namespace");
 	kthreadd = !strcmp(comm, "kthreadd\n");
 	free(comm);
 	if (!kthreadd)
-		skip();
+		skip_because("pid 2 is no kernel thread in this pid namespace");
 	assert_int_equal(proc__open(2, &p), 0);
 	assert_true(p->kthread);
 	assert_string_equal(p->comm, "kthreadd");
@@ -483,7 +490,8 @@ static void test_without_map_files_the_path_must_lead_to_the_mapped_file(void **
 
 	assert_int_equal(stat(f->path, &st), 0);
 	if (st.st_dev != m.dev)
-		skip(); /* btrfs, overlayfs: see proc.h */
+		skip_because(
+			"/tmp is on a file system whose maps name another device (see proc.h)");
 	/* As a mapping that was split since it was read: no entry of this name is there. */
 	m.end += 0x1000;
 	assert_int_equal(inode_of_fd(proc__open_map(p, &m)), st.st_ino);

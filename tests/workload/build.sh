@@ -26,13 +26,18 @@ fi
 
 # ---- has anything changed? ------------------------------------------------------------------
 
+# The outputs, so that one that was removed is built again.
+files="hist_check cjson_work spin hostile hostile_cxx libtestcodec.so liblatecodec.so"
+[ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
+    gojson_nosect gocgo"
+
 state() {
     find "$src" -type f \( -name '*.go' -o -name '*.[chS]' -o -name '*.cc' -o -name 'go.mod' \
         -o -name build.sh \) -print0 | sort -z | xargs -0 sha256sum
     "$CC" --version
     "$CXX" --version
     [ -z "$go" ] || "$go" version
-    ls "$out" | grep -v '^stamp$' || true
+    (cd "$out" && ls $files 2>&1 || true)
 }
 
 if [ -f "$out/stamp" ] && state | cmp -s - "$out/stamp"; then
@@ -55,6 +60,7 @@ build_c() {
         cc -fPIC -shared -DPREFIX=$lib -Wl,-z,lazy -Wl,-soname,lib$lib.so -o "$out/lib$lib.so" \
             "$c/testcodec.c"
     done
+    cc -o "$out/hist_check" "$c/hist_check.c" -lpthread
     cc -o "$out/cjson_work" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
@@ -137,6 +143,8 @@ check_c() {
     expect hostile tail_a 'jmp .*<tail_b>' "must jump to tail_b"
     expect hostile step_funcptr 'call +\*' "must call through a pointer"
     expect hostile over_stale 'sub +\$0x[0-9a-f]{3},%rsp' "must have a large frame"
+    expect hostile_cxx _ZN7hostile5codecEi 'call .*<_ZL6nestedi>' "must call nested"
+    expect hostile_cxx _ZL6nestedi 'call .*<_ZN7hostile5codecEi>' "must call codec"
     expect libtestcodec.so testcodec_encode 'call .*<testcodec_block@plt>' "must go through the PLT"
     expect libtestcodec.so testcodec_decode 'call .*<testcodec_block@plt>' "must go through the PLT"
 }

@@ -140,11 +140,15 @@ static char *write_item(char *at, const char *end, const cJSON *item)
 	return write_children(at, end, item);
 }
 
+/* The values, not valueint: only the parser sets that of a true. */
 static uint64_t sum_item(const cJSON *item)
 {
-	uint64_t sum = (uint64_t)item->valueint +
-		       (item->valuestring ? strlen(item->valuestring) : 0);
+	uint64_t sum = (uint64_t)item->type;
 
+	if (cJSON_IsNumber(item))
+		sum += (uint64_t)item->valueint;
+	if (item->valuestring)
+		sum += strlen(item->valuestring);
 	for (const cJSON *c = item->child; c; c = c->next)
 		sum = sum * 31 + sum_item(c);
 	return sum;

@@ -24,10 +24,15 @@ __attribute__((noipa)) static int thrower(int what)
 	return what;
 }
 
-static int nested(int what)
+/* The barrier is there as the compiler would else turn the recursion into a loop. */
+__attribute__((noipa)) static int nested(int what)
 {
+	int sum;
+
 	truth_enter(fn);
-	return hostile::codec(what) + 1;
+	sum = hostile::codec(what);
+	__asm__ volatile("" : "+r"(sum));
+	return sum + 1;
 }
 
 TRUTH_PROBED int hostile::codec(int what)

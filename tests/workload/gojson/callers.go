@@ -138,7 +138,7 @@ func runCallers(r *run) {
 	ways := []way{
 		{"direct", "main.callDirect", fnMarshal, func(w *worker, _ int) { w.result(callDirect(v)) }},
 		{"funcvalue", "main.callFuncValue", fnMarshal, func(w *worker, _ int) { w.result(callFuncValue(v)) }},
-		{"reflect", "main.callReflect", fnMarshal, func(w *worker, _ int) { w.result(callReflect(v)) }},
+		{"reflect", "runtime.call16", fnMarshal, func(w *worker, _ int) { w.result(callReflect(v)) }},
 		{"tail", "main.callTail", fnMarshal, func(w *worker, _ int) { w.result(callTail(v)) }},
 		{"generic", "main.callGeneric[...]", fnMarshal, func(w *worker, i int) {
 			if i%2 == 0 {

@@ -107,7 +107,7 @@ check_go() {
     check $go -mode grow -n 120 -- "$json.Marshal 120 120 0 15360 128 0"
     check $go -mode recursion -n 10 -g 2 -- "$json.Marshal 20 800 0 1580 79 0"
     check $go -mode panic -n 30 -g 2 -- "$json.Marshal 0 60 0 0 0 60"
-    check $go -mode panicmix -n 20 -g 2 -- "$json.Marshal 240 880 0 15960 128 200"
+    check $go -mode panicmix -n 20 -g 2 -- "$json.Marshal 280 920 0 21080 128 200"
     check $go -mode goexit -n 40 -- "$json.Marshal 20 40 0 2560 128 20"
     check $go -mode block -n 20 -g 4 -ns 10000 -- "$json.Marshal 80 80 0 80 1 0"
     check $go -mode goroutines -n 2 -- "$json.Marshal 20000 20000 0 2242500 128 0"

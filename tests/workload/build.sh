@@ -166,7 +166,8 @@ check_go() {
     expect $g 'main.(*promoted).Encode' 'jmp .*<encoding/json.\(\*Encoder\).Encode>' "must jump"
     expect $g main.callDeferLoop 'call .*<runtime.deferproc>' "must use a list of defers"
     expect $g main.goMarshal.gowrap1 'call .*<encoding/json.Marshal>' "must call directly"
-    expect $g main.overStale 'sub +\$0x[0-9a-f]{3},%rsp' "must have a large frame"
+    expect $g main.overStale 'sub +\$0x[0-9a-f]{3,},%rsp' "must have a large frame"
+    expect $g 'main.(*worker).marshalFar' 'sub +\$0x[0-9a-f]{3,},%rsp' "must have a large frame"
     expect $g encoding/json.MarshalIndent 'call .*<encoding/json.Marshal>' "must call Marshal"
 }
 

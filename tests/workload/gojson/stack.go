@@ -81,10 +81,38 @@ func (w *worker) blowUp(v any) {
 	w.attempt(v, true)
 }
 
+// never is false, which the compiler does not know.
+var never bool
+
+//go:noinline
+func sumWords(w [48]uint64) (s uint64) {
+	for _, v := range w {
+		s += v
+	}
+	return s
+}
+
+// marshalFar makes one timed call from below a frame of 768 bytes that nothing is written to. So far
+// down, the return address survives what the runtime does to recover from a panic.
+//
+//go:noinline
+func (w *worker) marshalFar(words *[48]uint64, v any) {
+	if never {
+		w.sum += sumWords(*words)
+	}
+	fnMarshal.Enter()
+	t0 := truth.Now()
+	b, err := json.Marshal(v)
+	t1 := truth.Now()
+	fnMarshal.Return(t1-t0, len(b), err != nil)
+}
+
 // attempt makes a call that panics or returns: from one place, and at one depth.
 //
 //go:noinline
 func (w *worker) attempt(v any, panics bool) {
+	var words [48]uint64
+
 	defer func() {
 		if (recover() != nil) != panics {
 			truth.Fatalf("Marshal was to panic: %t", panics)
@@ -94,11 +122,7 @@ func (w *worker) attempt(v any, panics bool) {
 		}
 		w.sum++
 	}()
-	fnMarshal.Enter()
-	t0 := truth.Now()
-	b, err := json.Marshal(v)
-	t1 := truth.Now()
-	fnMarshal.Return(t1-t0, len(b), err != nil)
+	w.marshalFar(&words, v)
 }
 
 func runPanic(r *run) {
@@ -122,20 +146,21 @@ func deeper(frames int, f func()) byte {
 }
 
 //go:noinline
-func sumWords(w [96]uint64) (s uint64) {
+func sumManyWords(w [192]uint64) (s uint64) {
 	for _, v := range w {
 		s += v
 	}
 	return s
 }
 
-// overStale runs f below a frame that writes nothing: room for the arguments of a call that is never
-// made. What calls before it left there still stands, the return address of one that panicked too.
+// overStale runs f below a frame of 3 KB that writes nothing: room for the arguments of a call that
+// is never made. What calls before it left there still stands, the return address of one that
+// panicked too.
 //
 //go:noinline
-func overStale(never bool, words *[96]uint64, f func()) uint64 {
+func overStale(words *[192]uint64, f func()) uint64 {
 	if never {
-		return sumWords(*words)
+		return sumManyWords(*words)
 	}
 	f()
 	return 0
@@ -146,20 +171,20 @@ func overStale(never bool, words *[96]uint64, f func()) uint64 {
 func runPanicMix(r *run) {
 	r.addMarshal()
 	r.Start()
-	never := r.Opt.N < 0 // not known to the compiler
-	var words [96]uint64
+	never = r.Opt.N < 0
+	var words [192]uint64
 	r.workers(func(w *worker, i int) {
 		good := func() { checkText(r.doc, w.marshal(r.doc.Value)) }
 		nested := func() { w.marshal(nest{n: 3}) }
 
 		w.blowUp([]any{1, bomb{}})
-		w.sum += overStale(never, &words, good)
+		w.sum += overStale(&words, good)
 		w.blowUp(nest{n: 2, last: bomb{}})
-		w.sum += overStale(never, &words, nested)
+		w.sum += overStale(&words, nested)
 		w.blowUp(bomb{})
-		w.sum += uint64(deeper(1+i%9, good))
+		w.sum += uint64(deeper(9+i%9, good))
 		w.blowUp([]any{bomb{}})
-		w.sum += uint64(deeper(1+i%5, nested))
+		w.sum += uint64(deeper(9+i%5, nested))
 		w.blowUp(nest{n: 3, last: bomb{}})
 		w.attempt(r.doc.Value, false)
 		good()

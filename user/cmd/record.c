@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * record.c - `hbprof --pid N`: the options, and the loop that waits for time, events, signals and
+ * the target's end. What is measured and how is in trace/.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "cmd/cmd.h"
+#include "report/report.h"
+#include "target/proc.h"
+#include "trace/plan.h"
+#include "trace/session.h"
+#include "util/log.h"
+#include "util/units.h"
+
+#define RECALIBRATE_EVERY 3 /* intervals */
+
+enum { OPT_PID = 256, OPT_EXIT, OPT_PROBE, OPT_FORMAT, OPT_MAX_TASKS, OPT_MAX_ROWS };
+
+static const struct argp_option options[] = {
+	{"pid", 'p', "N", 0, "Process to measure (its process id)", 1},
+	{"probe", OPT_PROBE, "NAME[=OP]", 0,
+	 "Also measure the function NAME; OP is encode or decode (may be repeated)", 1},
+	{"duration", 'd', "TIME", 0, "Stop after TIME: 10s, 500ms (default: until Ctrl-C)", 2},
+	{"exit", OPT_EXIT, "MODE", 0,
+	 "Where a call's end is seen: site, the return address (default), or ret, the function's "
+	 "return instructions",
+	 2},
+	{"max-tasks", OPT_MAX_TASKS, "N", 0,
+	 "Goroutines or threads followed at once (default 65536); calls of others are counted as "
+	 "dropped",
+	 2},
+	{"max-rows", OPT_MAX_ROWS, "N", 0,
+	 "Rows of the result: function, payload size class, outcome (default: by functions)", 2},
+	{"output", 'o', "FILE", 0,
+	 "Write the capture to FILE (default hbprof-PID.hbp); '-' is stdout", 3},
+	{"format", OPT_FORMAT, "FORMAT", 0, "Report as table (default) or json", 3},
+	{"quiet", 'q', NULL, 0, "Write the capture, print no report", 3},
+	{"verbose", 'v', NULL, 0, "Say more on stderr; twice: debugging", 3},
+	{0},
+};
+
+struct record_opts {
+	u64 pid, duration_ns, max_tasks, max_rows;
+	const char **probe;
+	size_t nr_probes;
+	const char *output;
+	enum report_format format;
+	bool exit_ret, quiet;
+	int verbose;
+};
+
+static void parse_number(struct argp_state *st, const char *what, const char *arg, u64 max,
+			 u64 *out)
+{
+	if (parse_u64(arg, max, out) || !*out)
+		argp_error(st, "%s '%s' is not a number from 1 to %llu", what, arg, max);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *st)
+{
+	struct record_opts *o = st->input;
+
+	switch (key) {
+	case 'p':
+		if (o->pid)
+			argp_error(st, "--pid is given twice; one process at a time");
+		parse_number(st, "--pid", arg, 1u << 22, &o->pid);
+		return 0;
+	case OPT_PROBE:
+		o->probe[o->nr_probes++] = arg;
+		return 0;
+	case 'd':
+		if (parse_duration_ns(arg, &o->duration_ns) || !o->duration_ns)
+			argp_error(st, "--duration '%s' is not a time like 10s, 500ms or 2m", arg);
+		return 0;
+	case OPT_EXIT:
+		if (strcmp(arg, "site") && strcmp(arg, "ret"))
+			argp_error(st, "--exit is 'site' or 'ret', not '%s'", arg);
+		o->exit_ret = !strcmp(arg, "ret");
+		return 0;
+	case OPT_MAX_TASKS:
+		parse_number(st, "--max-tasks", arg, 1u << 22, &o->max_tasks);
+		return 0;
+	case OPT_MAX_ROWS:
+		parse_number(st, "--max-rows", arg, 1u << 16, &o->max_rows);
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case OPT_FORMAT:
+		if (strcmp(arg, "table") && strcmp(arg, "json"))
+			argp_error(st, "--format is 'table' or 'json', not '%s'", arg);
+		o->format = !strcmp(arg, "json") ? REPORT_JSON : REPORT_TABLE;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose++;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "unexpected argument '%s'", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->pid)
+			argp_error(st, "which process? --pid N");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.doc = "Measure the codec calls of a running process: exact counts and latency percentiles, with "
+	       "the probe's own cost removed. Ctrl-C ends it, writes a capture and prints its report.",
+};
+
+/* ---- the wait ----------------------------------------------------------------------------- */
+
+struct waiter {
+	int epoll, signal, tick, end, pid;
+	const char *reason; /* why it is over; NULL: not yet */
+};
+
+static int watch(struct waiter *w, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int timer_new(u64 first_ns, u64 every_ns)
+{
+	struct itimerspec t = {
+		.it_value = {first_ns / 1000000000, first_ns % 1000000000},
+		.it_interval = {every_ns / 1000000000, every_ns % 1000000000},
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && timerfd_settime(fd, 0, &t, NULL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Signals are blocked from the start: one that comes while attaching ends it in order, later. */
+static int signals_block(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void waiter__close(struct waiter *w)
+{
+	int fds[] = {w->epoll, w->signal, w->tick, w->end, w->pid};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static int waiter__open(struct waiter *w, pid_t pid)
+{
+	*w = (struct waiter){.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1};
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->signal = signals_block();
+	w->pid = syscall(SYS_pidfd_open, pid, 0);
+	if (w->epoll < 0 || w->signal < 0 || w->pid < 0)
+		return -errno;
+	return watch(w, w->signal) || watch(w, w->pid) ? -errno : 0;
+}
+
+static int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd)
+{
+	w->tick = timer_new(1000000000, 1000000000);
+	if (watch(w, w->tick) || watch(w, events_fd))
+		return -errno;
+	if (!duration_ns)
+		return 0;
+	w->end = timer_new(duration_ns, 0);
+	return watch(w, w->end);
+}
+
+/* A signal that came in before the loop began. */
+static bool waiter__interrupted(struct waiter *w)
+{
+	struct signalfd_siginfo si;
+
+	if (read(w->signal, &si, sizeof(si)) != sizeof(si))
+		return false;
+	w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
+	return true;
+}
+
+static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
+{
+	u64 n;
+	int err;
+
+	if (read(w->tick, &n, sizeof(n)) != sizeof(n))
+		return 0;
+	err = session__snapshot(s);
+	if (!err && ++*ticks % RECALIBRATE_EVERY == 0)
+		err = session__recalibrate(s, 0);
+	return err;
+}
+
+static int record_loop(struct waiter *w, struct session *s)
+{
+	u32 ticks = 0;
+	int err = 0;
+
+	while (!w->reason && !err) {
+		struct epoll_event ev[8];
+		int n = epoll_wait(w->epoll, ev, 8, -1);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		for (int i = 0; i < n && !err; i++) {
+			int fd = ev[i].data.fd;
+
+			if (fd == w->signal)
+				waiter__interrupted(w);
+			else if (fd == w->pid)
+				w->reason = "target exited";
+			else if (fd == w->end)
+				w->reason = "duration";
+			else if (fd == w->tick)
+				err = on_tick(w, s, &ticks);
+			else
+				err = session__poll(s);
+		}
+	}
+	return err;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static int open_target(u64 pid, struct proc **out)
+{
+	int err = proc__open((pid_t)pid, out);
+
+	if (err == -ESRCH)
+		log_err("no process %llu", pid);
+	else if (err == -EINVAL)
+		log_err("%llu is a thread, not a process; use the process id (Tgid in "
+			"/proc/%llu/status)",
+			pid, pid);
+	else if (err == -EACCES || err == -EPERM)
+		log_err("cannot look at process %llu: %s (hbprof needs root)", pid, strerror(-err));
+	else if (err)
+		log_err("cannot look at process %llu: %s", pid, strerror(-err));
+	if (err)
+		return err == -ESRCH || err == -EINVAL ? EXIT_NOTHING : EXIT_FAILED;
+	if ((*out)->kthread) {
+		log_err("%llu (%s) is a kernel thread; there is no user code to measure", pid,
+			(*out)->comm);
+		return EXIT_NOTHING;
+	}
+	if ((*out)->pid == getpid()) {
+		log_err("hbprof cannot measure itself");
+		return EXIT_NOTHING;
+	}
+	return 0;
+}
+
+/* The capture comes first: a reader of stdout that has gone must not cost the measurement. */
+static int deliver(const struct record_opts *o, const struct recording *rec)
+{
+	struct report_opts ro = {.format = o->format, .width = report_width(STDOUT_FILENO)};
+	char name[64];
+	const char *path = o->output;
+	int err, status = EXIT_DONE;
+
+	if (!path) {
+		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o->pid);
+		path = name;
+	}
+	err = capture__write(rec, path);
+	if (err) {
+		log_err("cannot write the capture %s: %s", path, strerror(-err));
+		status = EXIT_FAILED;
+	} else if (strcmp(path, "-")) {
+		log_info("capture written to %s", path);
+	}
+	if (o->quiet || !strcmp(path, "-"))
+		return status;
+	err = report__print(rec, &ro, stdout);
+	if (err) {
+		log_err("cannot write the report: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	if (!status && o->format == REPORT_TABLE)
+		printf("\ncapture: %s   (hbprof report %s shows it again)\n", path, path);
+	if (fflush(stdout)) {
+		log_err("cannot write the report: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return status;
+}
+
+static int measure(const struct record_opts *o, struct waiter *w, struct plan *plan)
+{
+	struct session_opts so = {.max_tasks = o->max_tasks, .max_rows = o->max_rows};
+	struct session *s = NULL;
+	int status = EXIT_FAILED, err;
+
+	err = session__open(plan, &so, &s);
+	if (err)
+		goto out;
+	err = session__attach(s);
+	if (err) {
+		status = err == -ESRCH ? EXIT_NOTHING : EXIT_FAILED;
+		goto out;
+	}
+	err = waiter__arm(w, o->duration_ns, session__poll_fd(s));
+	if (err) {
+		log_err("cannot wait for events: %s", strerror(-err));
+		goto out;
+	}
+	session__start(s);
+	if (!o->quiet)
+		log_info("measuring %u functions", plan->nr_funcs);
+	err = record_loop(w, s);
+	if (err)
+		log_err("measuring was cut short: %s", strerror(-err));
+	/* What was measured until then is still a result. */
+	if (session__stop(s, w->reason ? w->reason : "error"))
+		goto out;
+	status = deliver(o, session__recording(s));
+	if (err)
+		status = EXIT_FAILED;
+out:
+	session__close(s);
+	return status;
+}
+
+static int record(const struct record_opts *o)
+{
+	struct plan_opts po = {
+		.probe = o->probe, .nr_probes = o->nr_probes, .exit_ret = o->exit_ret};
+	struct proc *p = NULL;
+	struct plan *plan = NULL;
+	struct waiter w = {.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1};
+	int status = open_target(o->pid, &p), err;
+
+	if (status)
+		goto out;
+	status = EXIT_FAILED;
+	if (geteuid())
+		log_info("not root: attaching will need CAP_BPF and CAP_PERFMON");
+	err = waiter__open(&w, p->pid);
+	if (err) {
+		if (err == -ESRCH)
+			status = EXIT_NOTHING;
+		log_err("cannot watch process %d: %s", (int)p->pid, strerror(-err));
+		goto out;
+	}
+	err = plan__build(p, &po, &plan);
+	if (err) {
+		if (err == -ENOENT || err == -ESRCH)
+			status = EXIT_NOTHING;
+		else if (err == -EINVAL)
+			status = EXIT_USAGE;
+		goto out;
+	}
+	status = measure(o, &w, plan);
+out:
+	plan__free(plan);
+	proc__close(p);
+	waiter__close(&w);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_opts o = {0};
+	int status;
+
+	o.probe = calloc(argc + 1, sizeof(*o.probe));
+	if (!o.probe)
+		return EXIT_FAILED;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.verbose)
+		log_set_level(o.verbose > 1 ? LOG_DEBUG : LOG_INFO);
+	status = record(&o);
+	free(o.probe);
+	return status;
+}

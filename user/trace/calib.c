@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * calib.c - see calib.h. Batches are short and their medians are used, so that a batch during which
+ * this thread was preempted does not count. The stubs are in calib_x86.S.
+ */
+#include "trace/calib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TURNS	   16 /* calls of a batch */
+#define TURNS_STEP 6  /* where a site is single-stepped: tens of us a call */
+#define BASE_TURNS 256
+
+typedef void (*cal_fn)(void);
+typedef void (*cal_loop)(cal_fn fn, u64 n, const void *g);
+
+#define EACH_CLASS(X, l) X(l, 0) X(l, 1) X(l, 2) X(l, 3) X(l, 4)
+#define DECLARE(l, k)                                                         \
+	void hb_cal_entry_##l##_##k(void);                                    \
+	void hb_cal_loop_##l##_##k(cal_fn fn, u64 n, const void *g);          \
+	extern const char hb_cal_at_entry_##l##_##k[], hb_cal_ra_##l##_##k[], \
+		hb_cal_at_exit_##l##_##k[];
+#define DECLARE_OUTER(l)             \
+	EACH_CLASS(DECLARE, l)       \
+	void hb_cal_outer_##l(void); \
+	extern const char hb_cal_at_outer_##l[], hb_cal_ra_inner_##l[], hb_cal_at_inner_##l[];
+DECLARE_OUTER(0)
+DECLARE_OUTER(1)
+
+struct stub {
+	cal_fn entry;
+	cal_loop loop;
+	const char *at_entry, *ra, *at_exit;
+};
+
+struct stub_set {
+	struct stub k[HB_CLASS_NR];
+	cal_fn outer;
+	const char *at_outer, *ra_inner, *at_inner;
+};
+
+#define STUB(l, k)                                                                 \
+	{hb_cal_entry_##l##_##k, hb_cal_loop_##l##_##k, hb_cal_at_entry_##l##_##k, \
+	 hb_cal_ra_##l##_##k, hb_cal_at_exit_##l##_##k},
+#define STUB_SET(l)             \
+	{{EACH_CLASS(STUB, l)}, \
+	 hb_cal_outer_##l,      \
+	 hb_cal_at_outer_##l,   \
+	 hb_cal_ra_inner_##l,   \
+	 hb_cal_at_inner_##l},
+static const struct stub_set stubs[HB_LANG_NR] = {STUB_SET(0) STUB_SET(1)};
+
+_Static_assert(HB_CLASS_BRANCH == 0 && HB_CLASS_PUSH == 1 && HB_CLASS_CALL == 2 &&
+		       HB_CLASS_NOP == 3 && HB_CLASS_STEP == 4 && HB_CLASS_NR == 5,
+	       "calib_x86.S is written in this order");
+
+/*
+ * What the handler takes for a g: stack.lo, stack.hi, and at CALIB_GOID_OFF an id. Every stack lies
+ * within it.
+ */
+static const u64 fake_g[3] = {0, 1ULL << 47, 1};
+
+static u32 func_id(u32 lang, u32 cls)
+{
+	return lang * (HB_CLASS_NR + 1) + cls;
+}
+
+void calib__sites(struct calib_site *s)
+{
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
+		for (u32 k = 0; k < HB_CLASS_NR; k++) {
+			*s++ = (struct calib_site){.at = stubs[lang].k[k].at_entry,
+						   .func = func_id(lang, k),
+						   .role = HB_ROLE_ENTRY,
+						   .cls = k,
+						   .lang = lang};
+			*s++ = (struct calib_site){.at = stubs[lang].k[k].at_exit,
+						   .ra = stubs[lang].k[k].ra,
+						   .func = HB_FUNC_NONE,
+						   .role = HB_ROLE_RETSITE,
+						   .cls = k,
+						   .lang = lang,
+						   .sp_fix = -8};
+		}
+		*s++ = (struct calib_site){.at = stubs[lang].at_outer,
+					   .func = func_id(lang, HB_CLASS_NR),
+					   .role = HB_ROLE_ENTRY,
+					   .cls = HB_CLASS_PUSH,
+					   .lang = lang};
+		*s++ = (struct calib_site){.at = stubs[lang].at_inner,
+					   .ra = stubs[lang].ra_inner,
+					   .func = HB_FUNC_NONE,
+					   .role = HB_ROLE_RETSITE,
+					   .cls = HB_CLASS_BRANCH,
+					   .lang = lang,
+					   .sp_fix = -8};
+	}
+}
+
+static u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static u64 time_loop(cal_loop loop, cal_fn fn, u64 n)
+{
+	u64 t0 = now_ns();
+
+	loop(fn, n, fake_g);
+	return now_ns() - t0;
+}
+
+static int cmp_u64(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void calib__baseline(struct calib *c)
+{
+	/* The handler reads it and may not fault: bring the page in. */
+	(void)*(const volatile u64 *)fake_g;
+	for (u32 e = 0; e < HB_CLASS_NR; e++) {
+		for (u32 x = 0; x < HB_CLASS_NR; x++) {
+			u64 best = ~0ULL;
+
+			for (int i = 0; i < 5; i++) {
+				u64 t = time_loop(stubs[0].k[x].loop, stubs[0].k[e].entry,
+						  BASE_TURNS);
+
+				best = t < best ? t : best;
+			}
+			c->base_ps[e][x] = best * 1000 / BASE_TURNS;
+		}
+	}
+}
+
+/* Median in ns, and half the distance between the 10th and 90th percentile. v is sorted. */
+static void summarize(u64 *v, u32 n, u32 *median, u32 *spread)
+{
+	qsort(v, n, sizeof(*v), cmp_u64);
+	*median = v[n / 2];
+	*spread = (v[n - 1 - n / 10] - v[n / 10] + 1) / 2;
+}
+
+/* ns of one turn of a loop over fn, per batch; sorted, with its median and spread. */
+static void measure(cal_loop loop, cal_fn fn, u32 turns, u32 batches, u32 *median, u32 *spread)
+{
+	u64 v[4 * CALIB_BATCHES];
+
+	if (batches > 4 * CALIB_BATCHES)
+		batches = 4 * CALIB_BATCHES;
+	for (u32 i = 0; i < batches; i++)
+		v[i] = time_loop(loop, fn, turns) / turns;
+	summarize(v, batches, median, spread);
+}
+
+/* The value below which a share q of the histogram lies, interpolated. */
+static u64 hist_quantile(const struct hb_hist *h, u64 total, double q)
+{
+	double want = q * (double)total, seen = 0;
+
+	for (u32 b = 0; b < HB_HIST_BUCKETS; b++) {
+		double n = (double)h->n[b];
+
+		if (n > 0 && seen + n >= want) {
+			double lo = (double)hb_hist_lower(b), hi = (double)hb_hist_lower(b + 1);
+
+			return (u64)(lo + (hi - lo) * (want - seen) / n);
+		}
+		seen += n;
+	}
+	return 0;
+}
+
+static int measure_pair(struct calib *c, u32 lang, u32 e, u32 x, u32 batches,
+			struct calib_result *r)
+{
+	bool step = e == HB_CLASS_STEP || x == HB_CLASS_STEP;
+	struct hb_hist *before = malloc(sizeof(*before)), *after = malloc(sizeof(*after));
+	u64 total = 0;
+	int err = -ENOMEM;
+
+	*r = (struct calib_result){.lang = lang, .entry_class = e, .exit_class = x};
+	if (!before || !after)
+		goto out;
+	err = c->read_hist(c->arg, func_id(lang, e), before);
+	if (err)
+		goto out;
+	measure(stubs[lang].k[x].loop, stubs[lang].k[e].entry, step ? TURNS_STEP : TURNS, batches,
+		&r->total_ns, &r->spread_total_ns);
+	err = c->read_hist(c->arg, func_id(lang, e), after);
+	if (err)
+		goto out;
+	for (u32 b = 0; b < HB_HIST_BUCKETS; b++) {
+		after->n[b] -= before->n[b];
+		total += after->n[b];
+	}
+	if (!total) {
+		err = -ENODATA;
+		goto out;
+	}
+	r->in_ns = hist_quantile(after, total, 0.5);
+	r->spread_in_ns = (hist_quantile(after, total, 0.9) - hist_quantile(after, total, 0.1)) / 2;
+	r->total_ns -= r->total_ns > c->base_ps[e][x] / 1000 ? c->base_ps[e][x] / 1000
+							     : r->total_ns;
+out:
+	free(before);
+	free(after);
+	return err;
+}
+
+/* What a recursive call that is counted without a frame adds to the one around it. */
+static u32 measure_nested(u32 lang, u32 batches)
+{
+	const struct stub_set *s = &stubs[lang];
+	u32 outer, one, spread;
+
+	measure(s->k[0].loop, s->outer, TURNS, batches, &outer, &spread);
+	measure(s->k[0].loop, s->k[HB_CLASS_PUSH].entry, TURNS, batches, &one, &spread);
+	return outer > one ? outer - one : 0;
+}
+
+int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_result *out, u32 max,
+	       u32 *nr_out)
+{
+	*nr_out = 0;
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
+		bool any = false;
+
+		for (u32 e = 0; e < HB_CLASS_NR; e++) {
+			u64 in_sum = 0, in_nr = 0;
+
+			for (u32 x = 0; x < HB_CLASS_NR; x++) {
+				struct calib_result r;
+				int err;
+
+				if (!c->used[lang][e][x])
+					continue;
+				err = measure_pair(c, lang, e, x, batches, &r);
+				if (err)
+					return err;
+				cal->total_ns[lang][e][x] = r.total_ns;
+				in_sum += r.in_ns;
+				in_nr++;
+				if (*nr_out < max)
+					out[(*nr_out)++] = r;
+			}
+			if (in_nr)
+				cal->in_ns[lang][e] = in_sum / in_nr;
+			any = any || in_nr;
+		}
+		if (any)
+			cal->nested_ns[lang] = measure_nested(lang, batches);
+	}
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * calib.h - what a probe costs here and now: measured on do-nothing functions of hbprof's own, with
+ * the same instruction class at the site, the same handler and the same kind of task as the target's.
+ *
+ * in: the part of a probe pair that lies inside the measured interval. It is the median of what the
+ * BPF program itself measures for a call that does nothing. total: what a whole pair adds to the code
+ * around it, timed from outside, less the same loop before any probe was there.
+ */
+#ifndef HBPROF_CALIB_H
+#define HBPROF_CALIB_H
+
+#include <hbprof/abi.h>
+#include <hbprof/types.h>
+
+#define CALIB_BATCHES 15 /* of a renewal; a start takes four times as many */
+
+/* Index of a calibration function: [lang][entry class], and the recursive one of each lang. */
+#define CALIB_FUNCS (HB_LANG_NR * (HB_CLASS_NR + 1))
+/* Sites: an entry for each function, an exit for each class and lang, the inner exits. */
+#define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * HB_CLASS_NR + HB_LANG_NR)
+
+/* A site of the calibration, in hbprof's own memory. */
+struct calib_site {
+	const void *at, *ra; /* run-time addresses; ra: exits only */
+	u32 func;	     /* entries: 0..CALIB_FUNCS - 1; exits: HB_FUNC_NONE */
+	u8 role, cls, lang;
+	s32 sp_fix;
+};
+
+/* One result. */
+struct calib_result {
+	u8 lang, entry_class, exit_class;
+	u32 in_ns, total_ns, spread_in_ns, spread_total_ns;
+};
+
+struct calib {
+	bool used[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR]; /* pairs to measure */
+	u32 base_ps[HB_CLASS_NR][HB_CLASS_NR];		 /* an unprobed turn, ps */
+	/* Reads the BPF side's distribution of calibration function f: its histogram so far. */
+	int (*read_hist)(void *arg, u32 func, struct hb_hist *out);
+	void *arg;
+};
+
+/* Fills site[CALIB_SITES]. */
+void calib__sites(struct calib_site *site);
+/* Times the loops unprobed; call it before anything is attached. */
+void calib__baseline(struct calib *c);
+/*
+ * Measures every used pair and writes the constants. *out receives up to max results. 0, or -errno
+ * of read_hist; -ENODATA: the probes were not hit.
+ */
+int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_result *out, u32 max,
+	       u32 *nr_out);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * discover.c - return addresses that no site was placed for: calls through function values,
+ * interfaces, reflection, procedure linkage tables, from other shared objects. The BPF side asks for
+ * each once; here the code behind it is looked at, a site is probed, and only then is the address
+ * marked as attached, so that a call is followed only if its return will be seen.
+ *
+ * Links cannot be extended, so what came in one go is attached in one link per image.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "trace/session_impl.h"
+#include "hbprof.skel.h"
+#include "util/array.h"
+#include "util/log.h"
+
+/* One address on its way to a probe. */
+struct wanted {
+	struct hb_event ev;
+	u32 image;
+	u64 ra; /* vaddr in image */
+	u32 id; /* its site, when done is false */
+	bool done;
+	struct site site;
+};
+
+static void refuse(struct session *s, struct wanted *w, const char *why)
+{
+	log_debug("return address %#llx of %s: %s", w->ev.ra, s->plan->func[w->ev.func].f->name,
+		  why);
+	session__ra_set(s, &w->ev.key, HB_RA_REFUSED);
+	s->ras_refused++;
+	w->done = true;
+}
+
+/* A mapping without a file (JIT): there is nothing to probe at the caller's, so its callee's
+ * returns are probed. The address stays refused: it is not asked about for such a function. */
+static void no_file(struct session *s, struct wanted *w)
+{
+	int err = session__switch_to_ret(s, w->ev.func);
+
+	refuse(s, w, "no file behind it");
+	if (err)
+		session__warn(
+			s,
+			"%s is called from code without a file (JIT), and its returns cannot be "
+			"probed: those calls are counted as 'return site not known'",
+			s->plan->func[w->ev.func].f->name);
+}
+
+/* Which image, and where in it. */
+static void locate(struct session *s, struct wanted *w)
+{
+	const struct proc_map *m;
+	struct plan_image *pi;
+	int err;
+
+	if (w->ev.key.space == HB_RA_IMAGE) {
+		w->image = w->ev.key.owner;
+		w->ra = w->ev.key.where;
+		return;
+	}
+	m = proc__map_at(s->plan->proc, w->ev.ra);
+	if (!m && !proc__reload_maps(s->plan->proc))
+		m = proc__map_at(s->plan->proc, w->ev.ra);
+	if (!m) {
+		refuse(s, w, "not mapped any more");
+		return;
+	}
+	if (!m->ino) {
+		no_file(s, w);
+		return;
+	}
+	err = plan__image_of(s->plan, m, &w->image);
+	if (err) {
+		refuse(s, w, strerror(-err));
+		return;
+	}
+	pi = &s->plan->image[w->image];
+	if (image__vaddr(pi->im, w->ev.ra - m->begin + m->off, &w->ra))
+		refuse(s, w, "outside the segments of its file");
+	pi->bias = w->ev.ra - w->ra;
+}
+
+static void place(struct session *s, struct wanted *w)
+{
+	struct plan_image *pi = &s->plan->image[w->image];
+	struct site_want want = plan__want(s->plan->func[w->ev.func].f);
+	struct code body;
+	bool bounded;
+	int err;
+
+	if (!plan__code_at(pi, w->ra, &body, &bounded)) {
+		refuse(s, w, "no code there");
+		return;
+	}
+	err = site__return(&body, bounded, w->ra, &want, &w->site);
+	if (!err)
+		err = session__site_add(s, w->image, &w->site, &w->id);
+	if (err == -ENOSPC)
+		session__warn(s,
+			      "more than %u return addresses: the rest is counted as 'return site "
+			      "not known'",
+			      s->max_sites);
+	if (err)
+		refuse(s, w, strerror(-err));
+}
+
+static int cmp_image(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return (x->image > y->image) - (x->image < y->image);
+}
+
+static void settle(struct session *s, struct wanted *w)
+{
+	if (s->site[w->id].refused) {
+		refuse(s, w, "its site cannot be probed");
+		return;
+	}
+	if (session__ra_set(s, &w->ev.key, HB_RA_ATTACHED))
+		return;
+	s->ras_discovered++;
+	s->calib.used[s->plan->func[w->ev.func].f->lang][s->plan->func[w->ev.func].entry_class]
+		     [w->site.cls] = true;
+	w->done = true;
+}
+
+/* Attaches the placed ones of one image, [w, w + nr). */
+static int attach_run(struct session *s, struct wanted *w, size_t nr)
+{
+	u32 *ids = array_alloc(nr, sizeof(*ids));
+	struct site *sites = array_alloc(nr, sizeof(*sites));
+	size_t n = 0;
+	int err = -ENOMEM;
+
+	if (!ids || !sites)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
+		if (w[i].done)
+			continue;
+		ids[n] = w[i].id;
+		sites[n++] = w[i].site;
+	}
+	err = n ? session__probe(s, w->image, ids, sites, n) : 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (w[i].done)
+			continue;
+		if (err)
+			refuse(s, &w[i], strerror(-err));
+		else
+			settle(s, &w[i]);
+	}
+out:
+	free(ids);
+	free(sites);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int handle_pending(struct session *s)
+{
+	size_t nr = s->nr_pending, from = 0;
+	struct wanted *w = array_alloc(nr, sizeof(*w));
+	int err = 0;
+
+	s->nr_pending = 0;
+	if (!w)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		w[i].ev = s->pending[i];
+		if (w[i].ev.func >= s->nr_funcs) {
+			w[i].done = true;
+			continue;
+		}
+		locate(s, &w[i]);
+		if (!w[i].done)
+			place(s, &w[i]);
+	}
+	qsort(w, nr, sizeof(*w), cmp_image);
+	for (size_t i = 1; i <= nr && !err; i++) {
+		if (i < nr && w[i].image == w[from].image)
+			continue;
+		err = attach_run(s, &w[from], i - from);
+		from = i;
+	}
+	free(w);
+	return err;
+}
+
+int session__poll(struct session *s)
+{
+	int n = ring_buffer__consume(s->ring);
+
+	if (n < 0)
+		return n;
+	return s->nr_pending ? handle_pending(s) : 0;
+}

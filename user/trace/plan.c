@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * plan.c - collects images and functions, and asks probe/ for their sites. What to say when nothing
+ * was found is in plan_explain.c.
+ */
+#include "trace/plan.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "probe/site_impl.h"
+#include "sym/registry.h"
+#include "trace/plan_impl.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define BODY_UNKNOWN 4096 /* bytes looked at when a function's size is not known */
+#define AFTER_RETURN 256  /* bytes looked at after a return address outside known functions */
+
+u32 running_kernel(void)
+{
+	struct utsname u;
+	unsigned int major, minor;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return 0;
+	return major << 8 | (minor < 255 ? minor : 255);
+}
+
+int plan__warn(struct plan *pl, const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	if (array_grow((void **)&pl->warning, pl->nr_warnings, &pl->cap_warnings,
+		       sizeof(*pl->warning))) {
+		free(s);
+		return -ENOMEM;
+	}
+	pl->warning[pl->nr_warnings++] = s;
+	return 0;
+}
+
+static void plan_image__fini(struct plan_image *pi)
+{
+	site_list__fini(&pi->sites);
+	symtab__close(pi->syms);
+	buildinfo__close(pi->build);
+	image__close(pi->im);
+	free(pi->path);
+}
+
+void plan__free(struct plan *pl)
+{
+	if (!pl)
+		return;
+	for (u32 i = 0; i < pl->nr_images; i++)
+		plan_image__fini(&pl->image[i]);
+	for (u32 i = 0; i < pl->nr_warnings; i++)
+		free(pl->warning[i]);
+	free(pl->image);
+	free(pl->warning);
+	free(pl->func);
+	func_list__fini(&pl->list);
+	free(pl->language);
+	free(pl);
+}
+
+struct site_want plan__want(const struct func *f)
+{
+	struct site_want w = {.lang = f->lang};
+
+	if (f->size_in.kind != HB_VALUE_NONE)
+		w.entry_regs |= 1u << f->size_in.reg;
+	if (f->size_out.kind != HB_VALUE_NONE)
+		w.exit_regs |= 1u << f->size_out.reg;
+	if (f->err_kind != HB_ERR_NONE)
+		w.exit_regs |= 1u << f->err.reg;
+	return w;
+}
+
+/* ---- images ------------------------------------------------------------------------------- */
+
+static void image_code_range(struct plan_image *pi)
+{
+	pi->lo = ~0ULL;
+	pi->hi = 0;
+	for (u32 i = 0; i < pi->im->nr_segs; i++) {
+		const struct image_seg *s = &pi->im->seg[i];
+
+		if (!s->exec)
+			continue;
+		if (s->vaddr < pi->lo)
+			pi->lo = s->vaddr;
+		if (s->vaddr + s->filesz > pi->hi)
+			pi->hi = s->vaddr + s->filesz;
+	}
+}
+
+static int image_load(struct proc *p, const struct proc_map *m, struct plan_image *pi)
+{
+	int fd = proc__open_map(p, m), err, go_err = 0;
+	u64 vaddr;
+
+	if (fd < 0)
+		return fd;
+	err = image__open_fd(fd, m->path, &pi->im);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	pi->path = strdup(m->path);
+	if (!pi->path)
+		return -ENOMEM;
+	if (image__vaddr(pi->im, m->off, &vaddr))
+		return -EBADMSG;
+	pi->bias = m->begin - vaddr;
+	pi->map_dev = m->dev;
+	pi->map_ino = m->ino;
+	pi->ops = insn_ops__find_on(pi->im->machine, running_kernel());
+	image_code_range(pi);
+	err = symtab__open(pi->im, &pi->syms, &go_err);
+	if (err) {
+		log_warn("%s: damaged symbol table; its functions are not found", m->path);
+		pi->syms = NULL;
+	}
+	if (go_err && go_err != -ENOENT)
+		log_warn(
+			"%s: its Go function table cannot be read (%s); Go functions in it are not "
+			"found",
+			m->path, strerror(-go_err));
+	if (buildinfo__open(pi->im, &pi->build))
+		pi->build = NULL;
+	if (pi->build && go_layout__find(pi->build->go_minor, pi->im->machine, &pi->layout))
+		memset(&pi->layout, 0, sizeof(pi->layout));
+	return 0;
+}
+
+int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image)
+{
+	struct plan_image pi = {0};
+	int err;
+
+	for (u32 i = 0; i < pl->nr_images; i++) {
+		struct plan_image *known = &pl->image[i];
+		u64 vaddr;
+
+		/* The same file: what identifies it is in the kernel's map, not its name. */
+		if (known->map_ino != m->ino || known->map_dev != m->dev)
+			continue;
+		if (!image__vaddr(known->im, m->off, &vaddr)) {
+			*image = i;
+			return 0;
+		}
+	}
+	site_list__init(&pi.sites);
+	err = image_load(pl->proc, m, &pi);
+	if (!err &&
+	    array_grow((void **)&pl->image, pl->nr_images, &pl->cap_images, sizeof(*pl->image)))
+		err = -ENOMEM;
+	if (err) {
+		plan_image__fini(&pi);
+		return err;
+	}
+	*image = pl->nr_images;
+	pl->image[pl->nr_images++] = pi;
+	return 0;
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+/* Functions found so far in one image: [from, list.nr) of plan.list. */
+struct found {
+	u32 image;
+	size_t from, to;
+};
+
+struct gather {
+	struct found *v;
+	size_t nr, cap;
+	u32 *probe_hits; /* per --probe */
+	bool *probe_unsupported;
+	struct registry_report rep; /* the executable's, or of the last image with something linked */
+};
+
+static int gather_probes(struct plan *pl, const struct plan_opts *o, u32 image, struct gather *g)
+{
+	struct plan_image *pi = &pl->image[image];
+
+	for (size_t i = 0; i < o->nr_probes; i++) {
+		u32 nr = 0;
+		int err = registry__probe(pi->im, pi->syms, o->probe[i], &pl->list, &nr);
+
+		if (err == -ENOTSUP)
+			g->probe_unsupported[i] = true;
+		else if (err && err != -EINVAL)
+			return err;
+		g->probe_hits[i] += nr;
+		if (pl->list.nr > PLAN_MAX_FUNCS) {
+			log_err("--probe '%s' matches more than %d functions; name one of them",
+				o->probe[i], PLAN_MAX_FUNCS);
+			return -E2BIG;
+		}
+	}
+	return 0;
+}
+
+static int gather_image(struct plan *pl, const struct plan_opts *o, const struct proc_map *m,
+			struct gather *g)
+{
+	struct registry_report rep = {0};
+	struct found f;
+	int err = plan__image_of(pl, m, &f.image);
+	struct plan_image *pi;
+
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		log_info("%s: not looked at: %s", m->path, strerror(-err));
+		return 0;
+	}
+	pi = &pl->image[f.image];
+	if (!pi->syms || !pi->ops)
+		return 0;
+	f.from = pl->list.nr;
+	err = registry__match(pi->im, pi->syms, pi->build, &pl->list, &rep);
+	if (err && err != -ENOTSUP)
+		return err;
+	if (rep.linked[0])
+		g->rep = rep;
+	err = gather_probes(pl, o, f.image, g);
+	if (err)
+		return err;
+	f.to = pl->list.nr;
+	if (f.from == f.to)
+		return 0;
+	if (array_grow((void **)&g->v, g->nr, &g->cap, sizeof(*g->v)))
+		return -ENOMEM;
+	g->v[g->nr++] = f;
+	return 0;
+}
+
+/* Executable file mappings, each file once: a file is mapped in several pieces. */
+static bool map_is_code(const struct proc *p, u32 i)
+{
+	const struct proc_map *m = &p->map[i];
+
+	if (!m->exec || !m->ino || !m->path[0])
+		return false;
+	for (u32 k = 0; k < i; k++) {
+		if (p->map[k].exec && p->map[k].ino == m->ino && !strcmp(p->map[k].path, m->path))
+			return false;
+	}
+	return true;
+}
+
+static int gather_all(struct plan *pl, const struct plan_opts *o, struct gather *g)
+{
+	for (u32 i = 0; i < pl->proc->nr_maps; i++) {
+		int err = map_is_code(pl->proc, i) ? gather_image(pl, o, &pl->proc->map[i], g) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool func_is_known(const struct plan *pl, u32 image, u64 vaddr)
+{
+	for (u32 i = 0; i < pl->nr_funcs; i++) {
+		if (pl->func[i].image == image && pl->func[i].f->vaddr == vaddr)
+			return true;
+	}
+	return false;
+}
+
+/* Functions of the user's own are each a group: one of them inside another is a call of both. */
+static int func_group(struct plan *pl, const struct func *f, u8 *group)
+{
+	u32 next = 0;
+
+	for (u32 i = 0; i < pl->nr_funcs; i++) {
+		const struct func *k = pl->func[i].f;
+		bool own = !strcmp(f->codec, "probe");
+
+		if (!strcmp(k->codec, f->codec) && !strcmp(k->op, f->op) &&
+		    (!own || !strcmp(k->name, f->name))) {
+			*group = pl->func[i].group;
+			return 0;
+		}
+		if (pl->func[i].group >= next)
+			next = pl->func[i].group + 1;
+	}
+	if (next >= PLAN_GROUP_CALIB)
+		return -ENOSPC;
+	*group = next;
+	return 0;
+}
+
+static int func_body(const struct plan_image *pi, const struct func *f, struct code *out)
+{
+	u64 len = f->size ? f->size : BODY_UNKNOWN;
+
+	while (len && !image__at(pi->im, f->vaddr, len))
+		len /= 2;
+	if (!len)
+		return -EBADMSG;
+	*out = (struct code){.ops = pi->ops,
+			     .bytes = image__at(pi->im, f->vaddr, len),
+			     .len = len,
+			     .vaddr = f->vaddr};
+	return 0;
+}
+
+/* Entry and, for --exit=ret, the returns of one function. 0, or -ENOTSUP: it is left out. */
+static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_ret)
+{
+	struct plan_image *pi = &pl->image[pf->image];
+	struct site_want want = plan__want(pf->f);
+	const char *why = "";
+	struct site entry;
+	struct code body;
+	size_t before;
+	int err;
+
+	err = func_body(pi, pf->f, &body);
+	if (!err)
+		err = site__entry(&body, &want, id, &entry, &why);
+	if (err) {
+		plan__warn(pl, "%s is not measured: its entry cannot be probed (%s)", pf->f->name,
+			   why && why[0] ? why : strerror(-err));
+		return -ENOTSUP;
+	}
+	pf->entry_class = entry.cls;
+	pf->tails = site__has_tails(&body);
+	if (site_list__add(&pi->sites, &entry))
+		return -ENOMEM;
+	if (!exit_ret)
+		return 0;
+	before = pi->sites.nr;
+	err = site__rets(&body, id, &pi->sites);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		pi->sites.nr = before;
+		plan__warn(pl, "%s: its returns cannot all be probed; return sites are used for it",
+			   pf->f->name);
+		return 0;
+	}
+	pf->exit_ret = true;
+	return 0;
+}
+
+static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
+{
+	struct plan_func pf = {.f = f, .image = image};
+	int err;
+
+	if (func_is_known(pl, image, f->vaddr))
+		return 0;
+	if (func_group(pl, f, &pf.group)) {
+		plan__warn(pl, "%s is not measured: more than %d codecs and operations at once",
+			   f->name, PLAN_GROUP_CALIB);
+		return 0;
+	}
+	err = func_sites(pl, &pf, pl->nr_funcs, exit_ret);
+	if (err)
+		return err == -ENOTSUP ? 0 : err;
+	pl->func[pl->nr_funcs++] = pf;
+	return 0;
+}
+
+/* ---- sites -------------------------------------------------------------------------------- */
+
+static const u8 *bytes_at(void *arg, u64 vaddr, size_t len)
+{
+	return image__at(arg, vaddr, len);
+}
+
+static size_t image_ranges(const struct plan_image *pi, struct code_range *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pi->syms->nr; i++) {
+		const struct sym *s = &pi->syms->v[i];
+
+		if (!s->size || s->vaddr < pi->lo || s->vaddr + s->size > pi->hi)
+			continue;
+		if (n && s->vaddr < out[n - 1].end)
+			continue; /* an alias, or inside the one before */
+		out[n].vaddr = s->vaddr;
+		out[n++].end = s->vaddr + s->size;
+	}
+	return n;
+}
+
+/* The return sites of all direct calls to the image's functions. */
+static int image_call_sites(struct plan *pl, u32 image)
+{
+	struct plan_image *pi = &pl->image[image];
+	struct site_callee *callee = array_alloc(pl->nr_funcs, sizeof(*callee));
+	struct code_range *range = array_alloc(pi->syms->nr, sizeof(*range));
+	size_t nr = 0;
+	int err = -ENOMEM;
+
+	if (!callee || !range)
+		goto out;
+	for (u32 i = 0; i < pl->nr_funcs; i++) {
+		if (pl->func[i].image != image || pl->func[i].exit_ret)
+			continue;
+		callee[nr].vaddr = pl->func[i].f->vaddr;
+		callee[nr].func = i;
+		callee[nr++].want = plan__want(pl->func[i].f);
+	}
+	err = nr ? site__calls(pi->ops, range, image_ranges(pi, range), bytes_at, pi->im, callee,
+			       nr, &pi->sites, &pi->refused)
+		 : 0;
+out:
+	free(callee);
+	free(range);
+	return err;
+}
+
+/* Go: a recovered panic leaves frames behind; the runtime's own function tells which. */
+static int image_recovery_site(struct plan *pl, u32 image)
+{
+	struct plan_image *pi = &pl->image[image];
+	struct site_want want = {.entry_regs = 1, .lang = HB_LANG_GO};
+	const struct sym *s;
+	const char *why;
+	struct site site;
+	struct code body;
+
+	if (!pi->build)
+		return 0;
+	if (!pi->layout.panic_off && !pi->layout.sigcode_off) {
+		plan__warn(
+			pl,
+			"%s was built by %s, whose runtime layout is not known: calls nested in a "
+			"recovered panic's leftovers may be missed",
+			pi->path, pi->build->go_version);
+		return 0;
+	}
+	if (!symtab__find(pi->syms, "runtime.recovery", &s, 1))
+		return 0;
+	body = (struct code){.ops = pi->ops,
+			     .bytes = image__at(pi->im, s->vaddr, s->size),
+			     .len = s->size,
+			     .vaddr = s->vaddr};
+	if (!body.bytes || site__entry(&body, &want, 0, &site, &why))
+		return 0;
+	site.role = HB_ROLE_RECOVER;
+	return site_list__add(&pi->sites, &site);
+}
+
+bool plan__code_at(const struct plan_image *pi, u64 vaddr, struct code *out, bool *bounded)
+{
+	const struct sym *s = pi->syms ? symtab__at(pi->syms, vaddr) : NULL;
+	u64 len = AFTER_RETURN;
+
+	*bounded = s && s->size && image__at(pi->im, s->vaddr, s->size);
+	if (*bounded) {
+		*out = (struct code){.ops = pi->ops,
+				     .bytes = image__at(pi->im, s->vaddr, s->size),
+				     .len = s->size,
+				     .vaddr = s->vaddr};
+		return pi->ops;
+	}
+	while (len && !image__at(pi->im, vaddr, len))
+		len /= 2;
+	*out = (struct code){.ops = pi->ops,
+			     .bytes = len ? image__at(pi->im, vaddr, len) : NULL,
+			     .len = len,
+			     .vaddr = vaddr};
+	return len && pi->ops;
+}
+
+int plan__ret_sites(const struct plan *pl, u32 func, struct site_list *out)
+{
+	const struct plan_func *pf = &pl->func[func];
+	struct code body;
+	int err = func_body(&pl->image[pf->image], pf->f, &body);
+
+	return err ? err : site__rets(&body, func, out);
+}
+
+static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct gather *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < g->nr && !err; i++) {
+		for (size_t k = g->v[i].from; k < g->v[i].to && !err; k++)
+			err = func_add(pl, g->v[i].image, &pl->list.v[k], o->exit_ret);
+		if (!err)
+			err = image_call_sites(pl, g->v[i].image);
+		if (!err)
+			err = image_recovery_site(pl, g->v[i].image);
+		image__release(pl->image[g->v[i].image].im);
+	}
+	return err;
+}
+
+int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out)
+{
+	struct plan *pl = calloc(1, sizeof(*pl));
+	struct gather g = {0};
+	int err = -ENOMEM;
+
+	if (!pl)
+		return -ENOMEM;
+	pl->proc = p;
+	func_list__init(&pl->list);
+	g.probe_hits = array_alloc(o->nr_probes + 1, sizeof(*g.probe_hits));
+	g.probe_unsupported = array_alloc(o->nr_probes + 1, sizeof(*g.probe_unsupported));
+	if (!g.probe_hits || !g.probe_unsupported)
+		goto out;
+	err = gather_all(pl, o, &g);
+	if (err)
+		goto out;
+	pl->func = array_alloc(pl->list.nr + 1, sizeof(*pl->func));
+	if (!pl->func) {
+		err = -ENOMEM;
+		goto out;
+	}
+	err = plan__sites(pl, o, &g);
+	if (!err)
+		err = plan__explain(pl, o, g.probe_hits, g.probe_unsupported, &g.rep);
+out:
+	free(g.v);
+	free(g.probe_hits);
+	free(g.probe_unsupported);
+	if (err)
+		plan__free(pl);
+	else
+		*out = pl;
+	return err;
+}

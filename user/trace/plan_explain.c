@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* plan_explain.c - what to tell a user whose process has nothing to measure, or not what was named. */
+#include "trace/plan_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+
+/* The executable is mapped first. */
+static const struct plan_image *plan_exe(const struct plan *pl)
+{
+	return pl->nr_images ? &pl->image[0] : NULL;
+}
+
+static int set_language(struct plan *pl)
+{
+	const char *lang = "native";
+
+	for (u32 i = 0; i < pl->nr_images; i++) {
+		if (pl->image[i].build) {
+			lang = pl->image[i].build->go_version;
+			break;
+		}
+	}
+	pl->language = strdup(lang);
+	return pl->language ? 0 : -ENOMEM;
+}
+
+static int explain_probe(const struct plan *pl, const char *spec, bool unsupported)
+{
+	const struct plan_image *exe = plan_exe(pl);
+
+	if (!spec[0] || spec[0] == '=') {
+		log_err("--probe needs a function's name: --probe NAME[=encode|decode]");
+		return -EINVAL;
+	}
+	if (unsupported)
+		log_err("--probe '%s': only imported here, or an IFUNC whose body has another name; "
+			"name the function that does the work",
+			spec);
+	else if (exe && exe->syms && !exe->syms->nr)
+		log_err("--probe '%s': no such function; %s has no symbols (stripped?)", spec,
+			exe->path);
+	else
+		log_err("--probe '%s': no such function in process %d or its libraries; it may be "
+			"inlined, or spelled differently ('nm -C' or 'go tool nm' lists names)",
+			spec, (int)pl->proc->pid);
+	return -ENOENT;
+}
+
+static int explain_nothing(const struct plan *pl, const struct registry_report *rep)
+{
+	const struct plan_image *exe = plan_exe(pl);
+	const char *lang = pl->language;
+	size_t nr = 0;
+
+	for (u32 i = 0; i < pl->nr_images; i++)
+		nr += pl->image[i].syms ? pl->image[i].syms->nr : 0;
+	if (pl->nr_warnings) {
+		for (u32 i = 0; i < pl->nr_warnings; i++)
+			log_err("%s", pl->warning[i]);
+	} else if (exe && !exe->ops) {
+		log_err("%s is code for a machine that hbprof cannot probe here", exe->path);
+	} else if (rep->linked[0]) {
+		log_err("process %d (%s): %s is linked in, but none of its entry points is there: "
+			"inlined everywhere or never called; name a function of your own that calls "
+			"it with --probe",
+			(int)pl->proc->pid, lang, rep->linked);
+	} else {
+		log_err("process %d (%s): no known codec; looked for encoding/json and cJSON among %zu "
+			"functions of %u files; name functions with --probe",
+			(int)pl->proc->pid, lang, nr, pl->nr_images);
+	}
+	return -ENOENT;
+}
+
+int plan__explain(struct plan *pl, const struct plan_opts *o, const u32 *probe_hits,
+		  const bool *probe_unsupported, const struct registry_report *rep)
+{
+	int err = set_language(pl);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < o->nr_probes; i++) {
+		if (!probe_hits[i])
+			return explain_probe(pl, o->probe[i], probe_unsupported[i]);
+	}
+	return pl->nr_funcs ? 0 : explain_nothing(pl, rep);
+}

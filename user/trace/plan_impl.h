@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* plan_impl.h - what plan.c and plan_explain.c share. */
+#ifndef HBPROF_PLAN_IMPL_H
+#define HBPROF_PLAN_IMPL_H
+
+#include "sym/registry.h"
+#include "trace/plan.h"
+
+int plan__warn(struct plan *pl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The running kernel's major << 8 | minor; 0: not known. */
+u32 running_kernel(void);
+/*
+ * Says what was not found and why. 0 where there is something to measure and every --probe named a
+ * function; else -ENOENT or -EINVAL, with the message logged.
+ */
+int plan__explain(struct plan *pl, const struct plan_opts *o, const u32 *probe_hits,
+		  const bool *probe_unsupported, const struct registry_report *rep);
+
+#endif

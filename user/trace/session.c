@@ -1,0 +1,671 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * session.c - loading, attaching, starting and stopping. Discovery of return addresses is in
+ * discover.c, reading the results in snapshot.c.
+ */
+#include "trace/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "hbprof.skel.h"
+#include "trace/session_impl.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define DISCOVER_ROOM 16384 /* sites that may be found while recording */
+#define MAX_TASKS     65536
+#define RENEW_RESULTS (HB_LANG_NR * HB_CLASS_NR * HB_CLASS_NR)
+
+u64 mono_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static u64 wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+void session__warn(struct session *s, const char *fmt, ...)
+{
+	char buf[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, ap);
+	va_end(ap);
+	recording__warn(s->rec, "%s", buf);
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+static int libbpf_print(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char buf[1024];
+	int n = vsnprintf(buf, sizeof(buf), fmt, ap);
+
+	while (n > 0 && (size_t)n < sizeof(buf) && buf[n - 1] == '\n')
+		buf[--n] = 0;
+	if (level == LIBBPF_WARN)
+		log_info("libbpf: %s", buf);
+	else
+		log_debug("libbpf: %s", buf);
+	return 0;
+}
+
+static void explain_load(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		log_err("cannot load BPF programs: %s (hbprof needs root, or CAP_BPF and "
+			"CAP_PERFMON)",
+			strerror(-err));
+	else if (access("/sys/kernel/btf/vmlinux", R_OK))
+		log_err("cannot load BPF programs: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
+			"it needs CONFIG_DEBUG_INFO_BTF=y");
+	else
+		log_err("cannot load BPF programs: %s (run with -v for the kernel's reason)",
+			strerror(-err));
+}
+
+static void size_maps(struct session *s)
+{
+	struct hbprof_bpf *k = s->skel;
+	u32 funcs = s->nr_funcs + CALIB_FUNCS, images = s->self_image + 1;
+
+	bpf_map__set_max_entries(k->maps.sites, s->max_sites);
+	bpf_map__set_max_entries(k->maps.funcs, funcs);
+	bpf_map__set_max_entries(k->maps.fn_stats, funcs);
+	bpf_map__set_max_entries(k->maps.images, images);
+	bpf_map__set_max_entries(k->maps.tasks, s->max_tasks);
+	bpf_map__set_max_entries(k->maps.rows, s->max_rows);
+	bpf_map__set_max_entries(k->maps.row_stats, s->max_rows);
+	bpf_map__set_max_entries(k->maps.row_cache, funcs * HB_SIZE_CLASSES * HB_OUTCOME_NR);
+	bpf_map__set_max_entries(k->maps.hists, s->max_hists);
+	s->map_bytes = (u64)s->max_sites * sizeof(struct hb_site) +
+		       (u64)s->max_rows * sizeof(struct hb_row) +
+		       (u64)s->max_hists * sizeof(struct hb_hist) +
+		       (u64)funcs * (HB_SIZE_CLASSES * HB_OUTCOME_NR * 8 +
+				     libbpf_num_possible_cpus() * sizeof(struct hb_fn_stat));
+}
+
+static int session__load(struct session *s)
+{
+	int err;
+
+	libbpf_set_print(libbpf_print);
+	s->skel = hbprof_bpf__open();
+	if (!s->skel) {
+		err = -errno;
+		explain_load(err);
+		return err;
+	}
+	size_maps(s);
+	s->skel->rodata->cfg_tgid = s->plan->proc->pid;
+	s->skel->rodata->cfg_self_tgid = getpid();
+	s->skel->rodata->cfg_nr_rows = s->max_rows;
+	s->skel->rodata->cfg_nr_hists = s->max_hists;
+	bpf_program__set_expected_attach_type(s->skel->progs.hb_probe, ATTACH_TRACE_UPROBE_MULTI);
+	err = hbprof_bpf__load(s->skel);
+	if (err)
+		explain_load(err);
+	return err;
+}
+
+/* ---- filling the maps --------------------------------------------------------------------- */
+
+static int put_func(struct session *s, u32 id, const struct hb_func *f)
+{
+	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.funcs), &id, f, BPF_ANY) ? -errno : 0;
+}
+
+static int put_funcs(struct session *s)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < s->nr_funcs && !err; i++) {
+		const struct plan_func *pf = &s->plan->func[i];
+		struct hb_func f = {.group = pf->group,
+				    .lang = pf->f->lang,
+				    .err_kind = pf->f->err_kind,
+				    .image = pf->image,
+				    .size_in = pf->f->size_in,
+				    .size_out = pf->f->size_out,
+				    .err = pf->f->err};
+
+		if (pf->exit_ret)
+			f.flags |= HB_FUNC_EXIT_RET;
+		if (pf->tails)
+			f.flags |= HB_FUNC_TAILS;
+		err = put_func(s, i, &f);
+	}
+	for (u32 i = 0; i < CALIB_FUNCS && !err; i++) {
+		struct hb_func f = {.group = PLAN_GROUP_CALIB,
+				    .lang = i / (HB_CLASS_NR + 1),
+				    .flags = HB_FUNC_RAW,
+				    .image = s->self_image};
+
+		err = put_func(s, s->nr_funcs + i, &f);
+	}
+	return err;
+}
+
+static int put_images(struct session *s)
+{
+	int fd = bpf_map__fd(s->skel->maps.images);
+	struct hb_image self = {.goid_off = 16, .hi = ~0ULL >> 16};
+	u32 self_id = s->self_image;
+
+	for (u32 i = 0; i < s->plan->nr_images; i++) {
+		const struct plan_image *pi = &s->plan->image[i];
+		struct hb_image im = {.goid_off = pi->layout.goid_off,
+				      .panic_off = pi->layout.panic_off,
+				      .panic_sp_off = pi->layout.panic_sp_off,
+				      .sigcode_off = pi->layout.sigcode_off,
+				      .lo = pi->lo,
+				      .hi = pi->hi};
+
+		if (bpf_map_update_elem(fd, &i, &im, BPF_ANY))
+			return -errno;
+	}
+	return bpf_map_update_elem(fd, &self_id, &self, BPF_ANY) ? -errno : 0;
+}
+
+static int put_site(struct session *s, const struct hb_site *hs, const struct session_site *ss,
+		    u32 *id)
+{
+	if (s->nr_sites >= s->max_sites)
+		return -ENOSPC;
+	*id = s->nr_sites;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.sites), id, hs, BPF_ANY))
+		return -errno;
+	s->site[s->nr_sites++] = *ss;
+	return 0;
+}
+
+int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id)
+{
+	struct session_site ss = {.vaddr = site->vaddr,
+				  .image = image,
+				  .func = site->func,
+				  .role = site->role,
+				  .cls = site->cls};
+	struct hb_site hs = {.vaddr = site->vaddr,
+			     .sp_fix = site->sp_fix,
+			     .func = site->func == SITE_NO_FUNC ? HB_FUNC_NONE : site->func,
+			     .image = image,
+			     .cls = site->cls,
+			     .flags = site->flags};
+
+	if (site->role == HB_ROLE_RETSITE) {
+		hs.ra_delta = (s64)(site->ra - site->vaddr);
+		if (!(site->flags & HB_SITE_PURE))
+			hs.func = HB_FUNC_NONE;
+	}
+	memcpy(hs.loc, site->loc, sizeof(hs.loc));
+	return put_site(s, &hs, &ss, id);
+}
+
+int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)
+{
+	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.ras), key, &state, BPF_ANY) ? -errno
+											 : 0;
+}
+
+/* ---- verifying and attaching -------------------------------------------------------------- */
+
+bool session__site_intact(const struct session *s, u32 image, const struct site *site)
+{
+	const struct plan_image *pi = &s->plan->image[image];
+	u8 in_file[SITE_BYTES], in_memory[SITE_BYTES];
+	struct iovec local = {.iov_base = in_memory, .iov_len = site->len};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)(site->vaddr + pi->bias),
+			       .iov_len = site->len};
+	u64 off;
+
+	if (image__off(pi->im, site->vaddr, &off) ||
+	    pread(pi->im->fd, in_file, site->len, (off_t)off) != site->len ||
+	    memcmp(in_file, site->bytes, site->len))
+		return false;
+	/* In memory a breakpoint (0xcc) of another tracer may stand on its first byte. */
+	if (process_vm_readv(s->plan->proc->pid, &local, 1, &remote, 1, 0) != site->len)
+		return true; /* not permitted, or paged out: the file was compared */
+	return !memcmp(in_memory + 1, site->bytes + 1, site->len - 1) &&
+	       (in_memory[0] == site->bytes[0] || in_memory[0] == 0xcc);
+}
+
+static u8 site_lang(const struct session *s, u32 image, const struct site *site)
+{
+	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER)
+		return s->plan->func[site->func].f->lang;
+	return s->plan->image[image].build ? HB_LANG_GO : HB_LANG_NATIVE;
+}
+
+int session__probe(struct session *s, u32 image, const u32 *ids, const struct site *sites,
+		   size_t nr)
+{
+	struct plan_image *pi = &s->plan->image[image];
+	struct attach_probe *p = array_alloc(nr, sizeof(*p));
+	size_t refused = 0, n = 0;
+	u32 *id_of = array_alloc(nr, sizeof(*id_of));
+	int err = -ENOMEM;
+
+	if (!p || !id_of)
+		goto out;
+	if (!image__unchanged(pi->im)) {
+		log_err("%s has changed since the process mapped it; it is not probed", pi->path);
+		err = -ESTALE;
+		goto out;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		u64 off;
+
+		if (!session__site_intact(s, image, &sites[i]) ||
+		    image__off(pi->im, sites[i].vaddr, &off)) {
+			s->site[ids[i]].refused = true;
+			s->sites_refused++;
+			continue;
+		}
+		id_of[n] = ids[i];
+		p[n].off = off;
+		p[n++].cookie = HB_COOKIE(ids[i], sites[i].role, site_lang(s, image, &sites[i]));
+	}
+	err = n ? attach__add(&s->target, pi->im->fd, s->plan->proc->pid, p, n, &refused) : 0;
+	if (err)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].refused)
+			s->site[id_of[i]].refused = true;
+	}
+	s->sites_refused += refused;
+out:
+	free(p);
+	free(id_of);
+	return err;
+}
+
+/* Entries first: of two probes at one offset the later one fires first, and exits must. */
+static int site_order(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+	int ex = x->role != HB_ROLE_ENTRY, ey = y->role != HB_ROLE_ENTRY;
+
+	return ex != ey ? ex - ey : (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+/* After the attach: return addresses with a probe are known; functions without an entry are said. */
+static int settle_sites(struct session *s, u32 image, const u32 *ids)
+{
+	const struct site_list *l = &s->plan->image[image].sites;
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++) {
+		const struct site *site = &l->v[i];
+		bool refused = s->site[ids[i]].refused;
+		struct hb_ra_key key = {.where = site->ra, .owner = image, .space = HB_RA_IMAGE};
+
+		if (site->role == HB_ROLE_RETSITE)
+			err = session__ra_set(s, &key, refused ? HB_RA_REFUSED : HB_RA_ATTACHED);
+		else if (site->role == HB_ROLE_ENTRY && refused)
+			session__warn(
+				s, "%s is not measured: the kernel refused the probe on its entry",
+				s->plan->func[site->func].f->name);
+		else if (site->role == HB_ROLE_RET && refused)
+			session__warn(
+				s,
+				"%s: a return of it cannot be probed; calls that end there count "
+				"as abandoned",
+				s->plan->func[site->func].f->name);
+	}
+	return err;
+}
+
+static int attach_image(struct session *s, u32 image)
+{
+	struct site_list *l = &s->plan->image[image].sites;
+	u32 *ids;
+	int err = 0;
+
+	if (!l->nr)
+		return 0;
+	qsort(l->v, l->nr, sizeof(*l->v), site_order);
+	ids = array_alloc(l->nr, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->nr && !err; i++)
+		err = session__site_add(s, image, &l->v[i], &ids[i]);
+	if (!err)
+		err = session__probe(s, image, ids, l->v, l->nr);
+	if (!err)
+		err = settle_sites(s, image, ids);
+	free(ids);
+	return err;
+}
+
+int session__attach(struct session *s)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < s->plan->nr_images && !err; i++)
+		err = attach_image(s, i);
+	if (err && !proc__alive(s->plan->proc))
+		err = -ESRCH;
+	if (err == -ESRCH)
+		log_err("process %d ended while it was being attached to", (int)s->plan->proc->pid);
+	else if (err)
+		log_err("cannot attach to process %d: %s", (int)s->plan->proc->pid, strerror(-err));
+	return err;
+}
+
+int session__switch_to_ret(struct session *s, u32 func)
+{
+	struct plan_func *pf = &s->plan->func[func];
+	struct site_list l;
+	struct hb_func f;
+	u32 *ids = NULL;
+	int err;
+
+	if (pf->exit_ret)
+		return 0;
+	site_list__init(&l);
+	err = plan__ret_sites(s->plan, func, &l);
+	if (err)
+		goto out;
+	ids = array_alloc(l.nr, sizeof(*ids));
+	if (!ids) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < l.nr && !err; i++)
+		err = session__site_add(s, pf->image, &l.v[i], &ids[i]);
+	if (!err)
+		err = session__probe(s, pf->image, ids, l.v, l.nr);
+	for (size_t i = 0; i < l.nr && !err; i++)
+		err = s->site[ids[i]].refused ? -ENOTSUP : 0;
+	if (!err)
+		err = bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.funcs), &func, &f) ? -errno : 0;
+	if (!err) {
+		f.flags |= HB_FUNC_EXIT_RET;
+		err = put_func(s, func, &f);
+	}
+	if (!err) {
+		pf->exit_ret = true;
+		session__warn(s,
+			      "%s is called from code without a file (JIT); its returns are probed "
+			      "instead of its return sites",
+			      pf->f->name);
+	}
+out:
+	free(ids);
+	site_list__fini(&l);
+	return err;
+}
+
+/* ---- calibration -------------------------------------------------------------------------- */
+
+static int read_calib_hist(void *arg, u32 func, struct hb_hist *out)
+{
+	struct session *s = arg;
+	struct hb_row_key key = {.func = s->nr_funcs + func, .proc = HB_PROC_SELF};
+	struct hb_row row;
+	u32 i, h;
+
+	memset(out, 0, sizeof(*out));
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.rows), &key, &i))
+		return 0;
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.row_stats), &i, &row))
+		return -errno;
+	if (!row.dist[HB_DIST_LEAF].hist)
+		return 0;
+	h = row.dist[HB_DIST_LEAF].hist - 1;
+	return bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.hists), &h, out) ? -errno : 0;
+}
+
+static int calib_site_put(struct session *s, const struct proc *self, const struct calib_site *cs,
+			  struct attach_probe *p)
+{
+	u32 image = s->self_image, id;
+	struct session_site ss = {.image = image, .func = SITE_NO_FUNC, .role = cs->role};
+	struct hb_site hs = {.sp_fix = cs->sp_fix,
+			     .func = cs->role == HB_ROLE_ENTRY ? s->nr_funcs + cs->func
+							       : HB_FUNC_NONE,
+			     .image = image,
+			     .cls = cs->cls};
+	const struct proc_map *m = proc__map_at(self, (uintptr_t)cs->at);
+	struct hb_ra_key key = {.where = (uintptr_t)cs->ra, .owner = image, .space = HB_RA_IMAGE};
+	int err;
+
+	if (!m)
+		return -ENOENT;
+	/* Its own image is mapped where it is: vaddr is the run-time address, the bias 0. */
+	hs.vaddr = (uintptr_t)cs->at;
+	if (cs->ra)
+		hs.ra_delta = (const char *)cs->ra - (const char *)cs->at;
+	err = put_site(s, &hs, &ss, &id);
+	if (!err && cs->ra)
+		err = session__ra_set(s, &key, HB_RA_ATTACHED);
+	p->off = (uintptr_t)cs->at - m->begin + m->off;
+	p->cookie = HB_COOKIE(id, cs->role, cs->lang);
+	return err;
+}
+
+static int calib_attach(struct session *s)
+{
+	struct calib_site cs[CALIB_SITES];
+	struct attach_probe p[CALIB_SITES];
+	struct proc *self = NULL;
+	size_t refused = 0;
+	int fd = -1, err;
+
+	calib__baseline(&s->calib);
+	calib__sites(cs);
+	err = proc__open(getpid(), &self);
+	if (err)
+		return err;
+	fd = proc__open_exe(self);
+	if (fd < 0)
+		err = fd;
+	for (u32 i = 0; i < CALIB_SITES && !err; i++)
+		err = calib_site_put(s, self, &cs[i], &p[i]);
+	if (!err)
+		err = attach__add(&s->self, fd, getpid(), p, CALIB_SITES, &refused);
+	if (!err && refused)
+		err = -ENOTSUP;
+	if (err == -EOPNOTSUPP)
+		log_err("this kernel has no uprobe_multi links; hbprof needs Linux 6.6 or later");
+	else if (err)
+		log_err("cannot probe hbprof's own calibration functions: %s", strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	proc__close(self);
+	return err;
+}
+
+/* Every entry class of a function meets every exit class that its language's sites have. */
+static void calib_mark_used(struct session *s)
+{
+	bool entry[HB_LANG_NR][HB_CLASS_NR] = {0}, exit_[HB_LANG_NR][HB_CLASS_NR] = {0};
+
+	for (u32 i = 0; i < s->plan->nr_images; i++) {
+		const struct site_list *l = &s->plan->image[i].sites;
+
+		for (size_t k = 0; k < l->nr; k++) {
+			u8 lang = site_lang(s, i, &l->v[k]);
+
+			if (l->v[k].role == HB_ROLE_ENTRY)
+				entry[lang][l->v[k].cls] = true;
+			else if (l->v[k].role != HB_ROLE_RECOVER)
+				exit_[lang][l->v[k].cls] = true;
+		}
+	}
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
+		/* What discovery finds is nearly always a branch. */
+		exit_[lang][HB_CLASS_BRANCH] = true;
+		for (u32 e = 0; e < HB_CLASS_NR; e++)
+			for (u32 x = 0; x < HB_CLASS_NR; x++)
+				s->calib.used[lang][e][x] |= entry[lang][e] && exit_[lang][x];
+	}
+}
+
+static int keep_results(struct session *s, const struct calib_result *r, u32 nr)
+{
+	struct m_cal *v = realloc(s->rec->cal, (s->rec->nr_cals + nr + 1) * sizeof(*v));
+	u64 now = mono_ns();
+
+	if (!v)
+		return -ENOMEM;
+	s->rec->cal = v;
+	for (u32 i = 0; i < nr; i++)
+		v[s->rec->nr_cals++] = (struct m_cal){.mono_ns = now,
+						      .lang = r[i].lang,
+						      .entry_class = r[i].entry_class,
+						      .exit_class = r[i].exit_class,
+						      .in_ns = r[i].in_ns,
+						      .total_ns = r[i].total_ns,
+						      .spread_in_ns = r[i].spread_in_ns,
+						      .spread_total_ns = r[i].spread_total_ns};
+	return 0;
+}
+
+int session__recalibrate(struct session *s, u32 batches)
+{
+	struct calib_result r[RENEW_RESULTS];
+	struct hb_cal cal = s->skel->bss->cal;
+	u32 nr = 0;
+	int err = calib__run(&s->calib, batches ? batches : CALIB_BATCHES, &cal, r, RENEW_RESULTS,
+			     &nr);
+
+	if (err)
+		return err;
+	/* Word by word: a handler may read between two of them, never half of one. */
+	s->skel->bss->cal = cal;
+	return keep_results(s, r, nr);
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static void session__sizes(struct session *s, const struct session_opts *o)
+{
+	u32 sites = CALIB_SITES;
+
+	for (u32 i = 0; i < s->plan->nr_images; i++)
+		sites += s->plan->image[i].sites.nr;
+	s->nr_funcs = s->plan->nr_funcs;
+	s->self_image = s->plan->nr_images;
+	s->max_sites = sites + DISCOVER_ROOM;
+	s->max_tasks = o->max_tasks ? o->max_tasks : MAX_TASKS;
+	s->max_rows = o->max_rows ? o->max_rows : 64 + 16 * s->nr_funcs;
+	if (!o->max_rows && s->max_rows > 2048)
+		s->max_rows = 2048;
+	/* Calibration rows come first and must all fit. */
+	s->max_rows += CALIB_FUNCS + 1;
+	s->max_hists = s->max_rows + s->max_rows / 2;
+}
+
+static int on_event(void *arg, void *data, size_t size)
+{
+	struct session *s = arg;
+
+	if (size < sizeof(struct hb_event))
+		return 0;
+	if (array_grow((void **)&s->pending, s->nr_pending, &s->cap_pending, sizeof(*s->pending)))
+		return -ENOMEM;
+	memcpy(&s->pending[s->nr_pending++], data, sizeof(struct hb_event));
+	return 0;
+}
+
+int session__open(struct plan *plan, const struct session_opts *o, struct session **out)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+
+	if (!s)
+		return -ENOMEM;
+	s->plan = plan;
+	attach__init(&s->target, -1);
+	attach__init(&s->self, -1);
+	s->rec = recording__new();
+	session__sizes(s, o);
+	s->site = array_alloc(s->max_sites, sizeof(*s->site));
+	if (!s->rec || !s->site)
+		goto out;
+	err = session__load(s);
+	if (!err)
+		err = put_images(s);
+	if (!err)
+		err = put_funcs(s);
+	if (err)
+		goto out;
+	attach__init(&s->target, bpf_program__fd(s->skel->progs.hb_probe));
+	attach__init(&s->self, bpf_program__fd(s->skel->progs.hb_probe));
+	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.events), on_event, s, NULL);
+	if (!s->ring) {
+		err = -errno;
+		goto out;
+	}
+	s->calib.read_hist = read_calib_hist;
+	s->calib.arg = s;
+	calib_mark_used(s);
+	err = calib_attach(s);
+	if (!err)
+		err = session__recalibrate(s, 4 * CALIB_BATCHES);
+	if (!err)
+		err = session__describe_target(s);
+	if (err == -ENODATA)
+		log_err("the calibration's own probes are not hit; nothing could be measured");
+	for (u32 i = 0; i < plan->nr_warnings && !err; i++)
+		session__warn(s, "%s", plan->warning[i]);
+out:
+	if (err)
+		session__close(s);
+	else
+		*out = s;
+	return err;
+}
+
+int session__start(struct session *s)
+{
+	u64 rss;
+
+	s->begin_wall_ns = wall_ns();
+	if (proc__usage(s->plan->proc, &s->cpu_begin_ns, &rss))
+		s->cpu_begin_ns = M_NONE;
+	s->begin_mono_ns = s->prev_mono_ns = mono_ns();
+	__atomic_store_n(&s->skel->bss->recording, true, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int session__poll_fd(const struct session *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+void session__close(struct session *s)
+{
+	if (!s)
+		return;
+	attach__fini(&s->target);
+	attach__fini(&s->self);
+	ring_buffer__free(s->ring);
+	hbprof_bpf__destroy(s->skel);
+	recording__free(s->rec);
+	free(s->site);
+	free(s->pending);
+	free(s->prev);
+	free(s);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * session.h - one measurement of one process, from loaded programs to the last snapshot:
+ *
+ *   session__open      load, size and fill the maps, calibrate on hbprof's own functions
+ *   session__attach    verify and probe every site of the plan
+ *   session__start     recording = true: from here on calls count, everywhere at once
+ *   session__poll      discovered return addresses are probed (discover.c)
+ *   session__recalibrate, session__snapshot   every few seconds, every interval (snapshot.c)
+ *   session__stop      recording = false, probes off, final counts
+ *   session__close
+ *
+ * Each returns 0 or -errno with the reason logged where the user can do something about it.
+ */
+#ifndef HBPROF_SESSION_H
+#define HBPROF_SESSION_H
+
+#include "model/model.h"
+#include "trace/attach.h"
+#include "trace/calib.h"
+#include "trace/plan.h"
+
+struct hbprof_bpf;
+struct ring_buffer;
+
+struct session_opts {
+	u32 max_tasks; /* calls in flight that can be followed; 0: default */
+	u32 max_rows;  /* 0: default */
+};
+
+/* What user space remembers of a site that it gave to the kernel. */
+struct session_site {
+	u64 vaddr;
+	u32 image, func;
+	u8 role, cls;
+	bool refused;
+};
+
+struct session {
+	struct plan *plan;
+	struct hbprof_bpf *skel;
+	struct ring_buffer *ring;
+	struct attach target, self;
+	struct calib calib;
+	struct session_site *site;
+	u32 nr_sites, max_sites;
+	u32 nr_funcs;	/* the target's; calibration functions follow */
+	u32 self_image; /* hbprof's own, after the plan's at the start; discovery may add more */
+	u32 max_rows, max_hists, max_tasks;
+	struct hb_event *pending; /* return addresses asked for, not yet handled */
+	size_t nr_pending, cap_pending;
+	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns;
+	u64 map_bytes;
+	u32 ras_discovered, ras_refused, sites_refused;
+	struct recording *rec; /* being filled; the caller takes it after session__stop() */
+	struct m_row *prev;    /* rows at the end of the last interval */
+	u32 nr_prev;
+	u64 prev_mono_ns;
+};
+
+int session__open(struct plan *plan, const struct session_opts *o, struct session **out);
+int session__attach(struct session *s);
+int session__start(struct session *s);
+/* fd that becomes readable when the kernel has something to say. */
+int session__poll_fd(const struct session *s);
+int session__poll(struct session *s);
+int session__recalibrate(struct session *s, u32 batches); /* 0: the usual number */
+/* Ends an interval: its changes are added to the recording. */
+int session__snapshot(struct session *s);
+/* reason: why recording ended. The recording is complete and balanced afterwards. */
+int session__stop(struct session *s, const char *reason);
+/* What was recorded; valid until session__close(). */
+static inline const struct recording *session__recording(const struct session *s)
+{
+	return s->rec;
+}
+void session__close(struct session *s);
+
+u64 mono_ns(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* session_impl.h - what session.c, discover.c and snapshot.c share. */
+#ifndef HBPROF_SESSION_IMPL_H
+#define HBPROF_SESSION_IMPL_H
+
+#include "trace/session.h"
+
+/* Gives a site to the kernel's table; *id is its index. 0 or -ENOSPC, -errno. */
+int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id);
+/* Is the code at the site still what was decoded, in the file and in the target's memory? */
+bool session__site_intact(const struct session *s, u32 image, const struct site *site);
+/* Marks a return address (vaddr in an image) as attached or refused. */
+int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state);
+/* Probes sites of one image; refused ones are marked in s->site[]. */
+int session__probe(struct session *s, u32 image, const u32 *ids, const struct site *sites,
+		   size_t nr);
+/* Describes the process in s->rec, while it is there to be described. */
+int session__describe_target(struct session *s);
+/* Exits of a plan's function are from now on seen at its returns. */
+int session__switch_to_ret(struct session *s, u32 func);
+void session__warn(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -34,6 +34,9 @@ struct symfile_elf {
 	bool dyn, import;
 };
 
+/* The fields of a symbol that always matter. */
+#define SYMFILE_SYM(n, at, len, t) .name = (n), .vaddr = (at), .size = (len), .type = (t)
+
 enum symfile_moduledata { MODULEDATA_IN_PLACE, MODULEDATA_RELA, MODULEDATA_NONE };
 
 struct symfile {

@@ -3,7 +3,8 @@
 #
 # demo.sh - profiles a bundled program for some seconds and prints the report: `make demo`.
 #
-# From the environment: HBPROF the tool, HB_WORK the built workloads, HB_DEMO_TIME (6s).
+# From the environment: HBPROF the tool, beside which the capture is left; HB_WORK the built workloads;
+# HB_DEMO_TIME how long (6s).
 set -eu -o pipefail
 
 time=${HB_DEMO_TIME:-6s}
@@ -37,4 +38,4 @@ if ! kill -0 "$pid" 2>/dev/null; then
 fi
 echo "demo: ${program[*]}"
 echo "demo: hbprof --pid $pid --duration $time"
-"$HBPROF" --pid "$pid" --duration "$time" --output "$dir/demo.hbp"
+"$HBPROF" --pid "$pid" --duration "$time" --output "$(dirname "$HBPROF")/demo.hbp"

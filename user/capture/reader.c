@@ -56,6 +56,11 @@ static cJSON *parse_text(struct readval *rd, const char *text, size_t len)
 		readval__fail(rd, -EFBIG, "not read: it holds more than %u values", MAX_VALUES);
 		return NULL;
 	}
+	/* cJSON takes a 0 for white space. */
+	if (memchr(text, '\0', len)) {
+		readval__fail(rd, -EBADMSG, "damaged capture: there are 0 bytes in its text");
+		return NULL;
+	}
 	/* The terminator is part of the length: cJSON insists on it right after the document. */
 	doc = cJSON_ParseWithLengthOpts(text, len + 1, &end, true);
 	if (doc && end == text + len)

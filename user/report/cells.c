@@ -38,7 +38,9 @@ const char *cell_rate(char buf[CELL], double per_s)
 		return "n/a";
 	if (per_s >= 99.95 && per_s < 1e18)
 		return format_count(buf, CELL, (u64)(per_s + 0.5));
-	snprintf(buf, CELL, "%.*g", per_s >= 9.995 ? 3 : 2, per_s);
+	if (per_s > 0 && per_s < 0.001)
+		return "<0.001";
+	snprintf(buf, CELL, "%#.*g", per_s >= 9.995 ? 3 : 2, per_s);
 	return buf;
 }
 

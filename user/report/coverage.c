@@ -41,7 +41,8 @@ static void print_identity(struct view *v)
 	strbuf__addf(&s, " + abandoned %s", cell_count(buf, n[HB_FN_ABANDONED]));
 	strbuf__addf(&s, " + return site unknown %s", cell_count(buf, n[HB_FN_UNKNOWN]));
 	strbuf__addf(&s, " + in flight at the end %s", cell_count(buf, c->in_flight_end));
-	strbuf__addf(&s, " + dropped %s", cell_count(buf, n[HB_FN_DROPPED]));
+	strbuf__addf(&s, " + dropped %s%s", cell_count(buf, n[HB_FN_DROPPED]),
+		     b.holds ? " (balanced)" : "");
 	table__para_buf(v, "coverage", &s);
 	if (b.holds && c->balanced)
 		return;

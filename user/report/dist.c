@@ -24,10 +24,17 @@ u64 dist_bucketed(const struct m_dist *d)
 	return sum;
 }
 
+static u64 clamp(const struct m_dist *d, u64 v)
+{
+	if (d->max_ns != M_NONE && v > d->max_ns)
+		v = d->max_ns;
+	return d->min_ns != M_NONE && v < d->min_ns ? d->min_ns : v;
+}
+
 u64 dist_quantile(const struct m_dist *d, u32 q)
 {
 	u128 n = dist_bucketed(d), rank, before = 0;
-	u64 lo, v;
+	u64 lo, hi;
 	u32 i;
 
 	if (n * (DIST_ONE - q) < DIST_ONE)
@@ -39,14 +46,10 @@ u64 dist_quantile(const struct m_dist *d, u32 q)
 		before += d->bucket[i].n;
 	if (rank - before > d->bucket[i].n)
 		rank = before + d->bucket[i].n;
-	lo = hb_hist_lower(d->bucket[i].idx);
-	v = interpolate(lo, hb_hist_lower(d->bucket[i].idx + 1) - lo, rank - before,
-			d->bucket[i].n);
-	if (d->max_ns != M_NONE && v > d->max_ns)
-		v = d->max_ns;
-	if (d->min_ns != M_NONE && v < d->min_ns)
-		v = d->min_ns;
-	return v;
+	/* The outermost buckets hold samples only up to the extremes. */
+	lo = clamp(d, hb_hist_lower(d->bucket[i].idx));
+	hi = clamp(d, hb_hist_lower(d->bucket[i].idx + 1) - 1);
+	return interpolate(lo, hi - lo + 1, rank - before, d->bucket[i].n);
 }
 
 /* ---- sizes ---- */

@@ -3,9 +3,9 @@
  * dist.h - quantiles out of histograms.
  *
  * A quantile is the nearest-rank one: of N samples in order, number ceil(q N). It lies in a known
- * bucket; inside it the samples are taken as evenly spread, and the result is clamped to the exact
- * minimum and maximum. A bucket is at most 1/64 of its value wide: the error stays below 0.8 %, and
- * below 128 ns there is none, apart from what the samples themselves have.
+ * bucket; inside it, as far as it lies between the exact minimum and maximum, the samples are taken
+ * as evenly spread. A bucket is at most 1/64 of its value wide: of samples that are spread so, the
+ * error stays below 0.8 %, and below 128 ns there is none.
  */
 #ifndef HBPROF_DIST_H
 #define HBPROF_DIST_H

@@ -131,17 +131,18 @@ static void print_bias(struct view *v, const struct bias *p, bool first)
 	cell_count(calls, p->calls);
 	if (!p->calibrated) {
 		table__para(v, first ? "probe cost" : "",
-			    "%s %s+%s: n/a (not calibrated): the times of its %s calls contain it",
+			    "%s %s+%s (calls: %s): n/a (not calibrated): the times contain it",
 			    hb_lang_names[p->lang], hb_class_names[p->entry], exit, calls);
 		return;
 	}
-	snprintf(in, sizeof(in), "%s", cell_ns(unc, p->in_ns));
-	table__para(v, first ? "probe cost" : "",
-		    "%s %s+%s: %s +-%s inside each of %s calls, subtracted from each by the "
-		    "calibration of its time (%u); a pair costs the caller around it %s",
-		    hb_lang_names[p->lang], hb_class_names[p->entry], exit, in,
-		    cell_ns(unc, p->uncertainty_ns), calls, p->nr_cals,
-		    p->pair ? cell_ns(tot, p->total_ns) : "n/a (this pair was not calibrated)");
+	cell_ns(in, p->in_ns);
+	table__para(
+		v, first ? "probe cost" : "",
+		"%s %s+%s (calls: %s): %s +-%s inside each call, subtracted call by call with the "
+		"calibration of that time (%u in all); a pair costs the caller around it %s",
+		hb_lang_names[p->lang], hb_class_names[p->entry], exit, calls, in,
+		cell_ns(unc, p->uncertainty_ns), p->nr_cals,
+		p->pair ? cell_ns(tot, p->total_ns) : "n/a (this pair was not calibrated)");
 }
 
 static void print_versions(struct view *v)

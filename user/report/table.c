@@ -38,7 +38,7 @@ enum {
 
 static const struct column columns[C_NR] = {
 	[C_CODEC] = {"codec", COL_NAME},   [C_OP] = {"op", COL_NAME},
-	[C_FUNC] = {"function", COL_NAME}, [C_PID] = {"pid", COL_NAME},
+	[C_FUNC] = {"function", COL_NAME}, [C_PID] = {"process", COL_NAME},
 	[C_LABEL] = {"", COL_LABEL},	   [C_CALLS] = {"calls", COL_NUM},
 	[C_RATE] = {"calls/s", COL_NUM},   [C_MEAN] = {"mean", COL_NUM},
 	[C_P50] = {"P50", COL_NUM},	   [C_P90] = {"P90", COL_NUM},
@@ -232,7 +232,7 @@ static int add_group(struct view *v, struct group *g, struct grid *grid, struct 
 	c.at[C_OP] = g->op;
 	c.at[C_FUNC] = name.s;
 	if (v->r->nr_targets > 1 && g->target) {
-		snprintf(pid, sizeof(pid), "%u", g->target->pid);
+		snprintf(pid, sizeof(pid), "pid %u", g->target->pid);
 		set(&c, C_PID, pid);
 	}
 	set(&c, C_LABEL, outcome_label(v, g));
@@ -291,8 +291,8 @@ static void print_notes(struct view *v, const struct group *g)
 		strbuf__addc(&s, ';');
 	}
 	if (g->nested)
-		strbuf__addf(&s, " perturbed %.1f nested probes per call;",
-			     (double)g->nested / (double)g->calls);
+		strbuf__addf(&s, " perturbed %.*f nested probes per call;",
+			     g->nested < g->calls ? 3 : 1, (double)g->nested / (double)g->calls);
 	if (bucketed < g->inc.count)
 		strbuf__addf(&s, " percentiles are of %s of its %s calls: no histogram was free;",
 			     cell_count(a, bucketed), cell_count(b, g->inc.count));

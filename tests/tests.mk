@@ -6,7 +6,8 @@
 # tests/unit/test_X.c is one cmocka program. What it needs beyond the pure objects of the tool:
 #   TEST_CFLAGS_test_X, TEST_LDFLAGS_test_X   set below
 #   tests/unit/*.c of another name            helpers, linked with every test that uses them
-# tests/unit/test_bpf_X.c compiles bpf/X.bpf.c for the host, over the stand-ins in tests/unit/shim.
+# tests/unit/test_bpf_X.c and its helpers tests/unit/bpf_X.c see the stand-ins in tests/unit/shim: they
+# compile bpf/*.bpf.c for the host.
 # tests/fuzz/fuzz_X.c is a program that takes a count and a seed; only its sanitized build is run.
 # tests/cli/t_X.sh, tests/bpf/t_X.sh print TAP: see tests/tap.sh.
 
@@ -43,12 +44,18 @@ $(O)/tests/%.o: tests/%.c Makefile tests/tests.mk $(O)/flags | build-needs
 
 # BPF programs are not prototyped, their sections are not the host's, and a context that the
 # handler does not look at is no mistake: the warnings that BPF_CFLAGS lacks are off here too.
-$(O)/tests/unit/test_bpf_%.o: tests/unit/test_bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
+define CC_BPF_HOST
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Wno-shadow -Wno-undef \
 		-D__TARGET_ARCH_$(ARCH) $(TEST_CFLAGS_$(basename $(@F))) -Itests/unit/shim \
 		$(INCLUDES) -Itests/unit -Ivmlinux -Ibpf -MMD -MP -c -o $@ $<
+endef
+
+$(O)/tests/unit/test_bpf_%.o: tests/unit/test_bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
+	$(CC_BPF_HOST)
+$(O)/tests/unit/bpf_%.o: tests/unit/bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
+	$(CC_BPF_HOST)
 
 $(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(O)/tests/libhelpers.a $(O)/libpure.a
 	$(call msg,LINK,$@)

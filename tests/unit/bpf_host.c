@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bpf_host.c - compiles bpf/codec.bpf.c for the host, over the headers in shim/.
+ *
+ * The loader writes the cfg_ constants before it loads a program, and a test has to, too: so they
+ * are read here without their const.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+
+#include <hbprof/abi.h>
+
+#define const
+#include "maps.bpf.h"
+#undef const
+
+#include "codec.bpf.c"
+
+#include "bpf_host.h"
+
+#define UINT_OF(member) (sizeof(*(member)) / sizeof(int))
+#define MAP(map)                                                                           \
+	{                                                                                  \
+		.id = &(map), .name = #map, .type = UINT_OF((map).type),                   \
+		.max_entries = UINT_OF((map).max_entries), .key_size = sizeof(*(map).key), \
+		.value_size = sizeof(*(map).value)                                         \
+	}
+
+const struct kernel_map host_maps[HOST_MAP_NR] = {
+	[HOST_SITES] = MAP(sites),
+	[HOST_FUNCS] = MAP(funcs),
+	[HOST_IMAGES] = MAP(images),
+	[HOST_FN_STATS] = MAP(fn_stats),
+	[HOST_DROPS] = MAP(drops),
+	[HOST_PROCS] = MAP(procs),
+	[HOST_TASKS] = MAP(tasks),
+	[HOST_RAS] = MAP(ras),
+	[HOST_RA_CACHE] = MAP(ra_cache),
+	[HOST_ROWS] = MAP(rows),
+	[HOST_ROW_CACHE] = MAP(row_cache),
+	[HOST_ROW_STATS] = MAP(row_stats),
+	[HOST_HISTS] = MAP(hists),
+	[HOST_EVENTS] = {.id = &events,
+			 .name = "events",
+			 .type = UINT_OF(events.type),
+			 .max_entries = UINT_OF(events.max_entries)},
+	[HOST_SCRATCH] = MAP(scratch),
+};
+
+void host__load(void)
+{
+	cfg_tgid = cfg_self_tgid = 0;
+	cfg_nr_rows = 1;
+	cfg_nr_hists = 0;
+	cfg_stack_span = 8ULL << 20;
+	recording = tight = false;
+	cal = (struct hb_cal){};
+	next_row = next_hist = 0;
+	nr_tasks = 0;
+}

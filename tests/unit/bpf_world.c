@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bpf_world.c - the traced program: where its code, stacks and goroutines lie, and what it does.
+ * What was measured of it, and whether that can be, is in bpf_world_check.c.
+ */
+#include "bpf_world.h"
+
+#include <string.h>
+
+#include "bpf_world_impl.h"
+
+#define MAX_TASKS 64
+#define MAX_RETS  1024
+#define SITES	  2048
+
+/* Where things are. Only that they are far enough apart matters. */
+#define CODE	   0x10000ULL  /* vaddr of function 0 */
+#define CALLERS	   0x800000ULL /* vaddr of the first return address */
+#define IMAGE_END  0x4000000ULL
+#define STACKS	   0x7f0000000000ULL
+#define STACK_STEP (64ULL << 20)
+#define GS	   0xc000000000ULL
+#define FOREIGN	   0x7e0000000000ULL
+
+/* Offsets in the g struct and in _panic. Not those of any Go version: bpf/ must ask. */
+#define GOID_OFF     152
+#define PANIC_OFF    40
+#define PANIC_SP_OFF 24
+#define SIGCODE_OFF  64
+#define G_SIZE	     256
+#define G_PANIC	     128 /* where the world puts the _panic of a g */
+
+static const u64 image_bias[W_IMAGES] = {0x555500000000ULL, 0, 0x10000000ULL};
+
+struct ret {
+	u64 ra;
+	u32 site;
+	struct w_site at;
+};
+
+struct world w;
+struct w_func w_funcs[W_FUNCS];
+u32 w_nr_funcs;
+static struct w_task tasks_of[MAX_TASKS];
+static struct ret rets[MAX_RETS];
+static u32 nr_tasks_of, nr_rets, nr_sites, nr_ras, nr_stacks;
+static u32 recover_site[W_IMAGES];
+
+/* ---- making the program ---- */
+
+static u32 site_put(struct hb_site s)
+{
+	u32 id = nr_sites++;
+
+	assert_true(id < SITES);
+	kernel__map_set(HOST_MAP(SITES), &id, &s);
+	return id;
+}
+
+static void locs_put(struct hb_site *s, s16 lost, s16 slot_of, s16 slot)
+{
+	for (s16 r = 0; r < HB_LOC_NR; r++) {
+		s->loc[r] = lost >> r & 1 ? HB_LOC_LOST : r;
+		if (slot_of == r + 1)
+			s->loc[r] = HB_LOC_STACK + slot;
+	}
+}
+
+static void images_put(void)
+{
+	for (u32 i = 0; i < W_IMAGES; i++) {
+		struct hb_image im = {.lo = CODE, .hi = IMAGE_END};
+		struct hb_site s = {.vaddr = 0x8000, .func = HB_FUNC_NONE, .image = i};
+
+		if (i != W_NATIVE)
+			im.goid_off = GOID_OFF;
+		if (i == W_GO) {
+			im.panic_off = PANIC_OFF;
+			im.panic_sp_off = PANIC_SP_OFF;
+		} else if (i == W_GO_OLD) {
+			im.sigcode_off = SIGCODE_OFF;
+		}
+		kernel__map_set(HOST_MAP(IMAGES), &i, &im);
+		locs_put(&s, 0, 0, 0);
+		recover_site[i] = site_put(s);
+	}
+}
+
+int w_init(void **state)
+{
+	kernel__reset(host_maps, HOST_MAP_NR);
+	host__load();
+	memset(&w, 0, sizeof(w));
+	memset(w_funcs, 0, sizeof(w_funcs));
+	w_nr_funcs = nr_tasks_of = nr_rets = nr_sites = nr_ras = nr_stacks = 0;
+	kernel__map_resize(HOST_MAP(SITES), SITES);
+	kernel__map_resize(HOST_MAP(FUNCS), W_FUNCS);
+	kernel__map_resize(HOST_MAP(FN_STATS), W_FUNCS);
+	kernel__map_resize(HOST_MAP(IMAGES), W_IMAGES);
+	kernel__map_resize(HOST_MAP(ROWS), W_ROWS);
+	kernel__map_resize(HOST_MAP(ROW_STATS), W_ROWS);
+	kernel__map_resize(HOST_MAP(ROW_CACHE), W_FUNCS * HB_SIZE_CLASSES * HB_OUTCOME_NR);
+	kernel__map_resize(HOST_MAP(HISTS), W_HISTS);
+	cfg_tgid = W_TGID;
+	cfg_self_tgid = W_SELF;
+	cfg_nr_rows = W_ROWS;
+	cfg_nr_hists = W_HISTS;
+	recording = true;
+	kernel.now_ns = 1000000;
+	images_put();
+	return 0;
+}
+
+u16 w_func(struct w_func spec)
+{
+	u32 id = w_nr_funcs++;
+	struct hb_site s = {.image = spec.image, .func = id, .cls = spec.cls};
+
+	assert_true(id < W_FUNCS);
+	spec.f.image = spec.image;
+	spec.f.lang = spec.image == W_NATIVE ? HB_LANG_NATIVE : HB_LANG_GO;
+	spec.vaddr = CODE + id * 0x1000;
+	s.vaddr = spec.vaddr + 1;
+	s.sp_fix = spec.sp_fix;
+	if (spec.jbe)
+		s.flags = HB_SITE_TAKEN;
+	locs_put(&s, spec.lost, spec.slot_of, spec.slot);
+	spec.entry_site = site_put(s);
+	if (spec.f.flags & HB_FUNC_EXIT_RET) {
+		s.vaddr = spec.vaddr + 0x80;
+		s.flags = 0;
+		s.cls = spec.ret_cls;
+		spec.ret_site = site_put(s);
+	}
+	w_funcs[id] = spec;
+	kernel__map_set(HOST_MAP(FUNCS), &id, &spec.f);
+	return id;
+}
+
+struct w_func *w_func_at(u16 func)
+{
+	assert_true(func < w_nr_funcs);
+	return &w_funcs[func];
+}
+
+u64 w_ra_unknown(u32 image)
+{
+	return image_bias[image] + CALLERS + 0x40 * nr_ras++;
+}
+
+u64 w_ra_foreign(void)
+{
+	return FOREIGN + 0x40 * nr_ras++;
+}
+
+/* The image that an address at slide 0 lies in, or -1. */
+static int image_of(u64 addr)
+{
+	for (int i = 0; i < W_IMAGES; i++)
+		if (addr - image_bias[i] >= CODE && addr - image_bias[i] < IMAGE_END)
+			return i;
+	return -1;
+}
+
+void w_set_state(u64 ra, enum hb_ra_state state)
+{
+	int image = image_of(ra);
+	struct hb_ra_key key = {.where = ra, .owner = 0, .space = HB_RA_PROCESS};
+	u32 value = state;
+
+	if (image >= 0) {
+		key.where = ra - image_bias[image];
+		key.owner = image;
+		key.space = HB_RA_IMAGE;
+	}
+	kernel__map_set(HOST_MAP(RAS), &key, &value);
+}
+
+u32 w_attach(u64 ra, struct w_site at)
+{
+	int image = image_of(ra);
+	struct hb_site s = {
+		.vaddr = ra - at.delta - (image >= 0 ? image_bias[image] : 0),
+		.sp_fix = -8,
+		.ra_delta = at.delta,
+		.func = at.func,
+		.image = image >= 0 ? image : 0,
+		.cls = at.cls,
+		.flags = at.func == W_ANY ? 0 : HB_SITE_PURE,
+	};
+
+	assert_true(nr_rets < MAX_RETS);
+	locs_put(&s, at.lost, at.slot_of, at.slot);
+	rets[nr_rets] = (struct ret){ra, site_put(s), at};
+	w_set_state(ra, HB_RA_ATTACHED);
+	return rets[nr_rets++].site;
+}
+
+u64 w_ra_with(u16 func, struct w_site at)
+{
+	u64 ra = w_ra_unknown(w_func_at(func)->image);
+
+	w_attach(ra, at);
+	return ra;
+}
+
+u64 w_ra(u16 func)
+{
+	return w_ra_with(func, (struct w_site){.func = func, .delta = -4});
+}
+
+static struct w_task *task_new(void)
+{
+	struct w_task *t = &tasks_of[nr_tasks_of];
+
+	assert_true(nr_tasks_of < MAX_TASKS);
+	*t = (struct w_task){.tgid = W_TGID, .tid = W_TGID + 1 + nr_tasks_of};
+	nr_tasks_of++;
+	t->lo = STACKS + STACK_STEP * ++nr_stacks;
+	t->hi = t->lo + W_STACK;
+	kernel__user_add(t->lo, W_STACK);
+	w.cur = t;
+	return t;
+}
+
+struct w_task *w_thread(u32 tid)
+{
+	struct w_task *t = task_new();
+
+	t->tid = tid;
+	return t;
+}
+
+static void g_put(const struct w_task *t)
+{
+	kernel__user_write64(t->g, t->lo);
+	kernel__user_write64(t->g + 8, t->hi);
+	kernel__user_write64(t->g + GOID_OFF, t->goid);
+}
+
+struct w_task *w_go(u64 goid)
+{
+	struct w_task *t = task_new();
+
+	t->go = true;
+	t->goid = goid;
+	t->g = GS + 0x1000 * nr_tasks_of;
+	kernel__user_add(t->g, G_SIZE);
+	g_put(t);
+	return t;
+}
+
+void w_reuse_g(struct w_task *t, u64 goid)
+{
+	t->goid = goid;
+	g_put(t);
+}
+
+/* As the runtime does: what is in use is copied to the upper end of the new memory. */
+void w_move_stack(struct w_task *t, u64 size)
+{
+	u64 lo = STACKS + STACK_STEP * ++nr_stacks, hi = lo + size;
+	u64 used = size < t->hi - t->lo ? size : t->hi - t->lo;
+
+	kernel__user_add(lo, size);
+	for (u64 d = 8; d <= used; d += 8)
+		kernel__user_write64(hi - d, kernel__user_read64(t->hi - d));
+	kernel__user_remove(t->lo);
+	t->lo = lo;
+	t->hi = hi;
+	g_put(t);
+}
+
+void w_switch_stack(struct w_task *t, u64 hi)
+{
+	t->hi = hi;
+	t->lo = hi - W_STACK;
+}
+
+/* ---- what it does ---- */
+
+void w_run(struct w_task *t)
+{
+	w.cur = t;
+}
+
+void w_pass(u64 ns)
+{
+	kernel.now_ns += ns;
+}
+
+void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
+{
+	const struct w_task *t = w.cur;
+	struct pt_regs regs = {
+		.ax = w.reg[W_AX],
+		.cx = w.reg[W_CX],
+		.dx = w.reg[W_DX],
+		.bx = w.reg[W_BX],
+		.sp = sp,
+		.bp = w.reg[W_BP],
+		.si = w.reg[W_SI],
+		.di = w.reg[W_DI],
+		.r8 = w.reg[8],
+		.r9 = w.reg[9],
+		.r10 = w.reg[10],
+		.r11 = w.reg[11],
+		.r12 = w.reg[12],
+		.r13 = w.reg[13],
+		.r14 = t->go ? t->g : w.reg[14],
+		.r15 = w.reg[15],
+		.ip = ip,
+		.flags = 0x202,
+	};
+
+	kernel.pid_tgid = (u64)t->tgid << 32 | t->tid;
+	kernel.cookie = HB_COOKIE(site, role, lang);
+	assert_int_equal(hb_probe(&regs), 0);
+	w.hits++;
+	w_check_frames();
+}
+
+static u64 code_addr(const struct w_func *f, u64 vaddr)
+{
+	return image_bias[f->image] + w.cur->slide + vaddr;
+}
+
+static u64 ra_addr(u64 ra)
+{
+	return image_of(ra) >= 0 ? ra + w.cur->slide : ra;
+}
+
+void w_push(u64 depth, u64 value)
+{
+	kernel__user_write64(w.cur->hi - depth, value);
+}
+
+void w_clobber(u64 from, u64 to)
+{
+	for (u64 d = from; d <= to; d += 8)
+		w_push(d, 0xdeadULL << 32 | d);
+}
+
+void w_enter(u16 func, u64 depth)
+{
+	const struct w_func *f = w_func_at(func);
+
+	w_hit(f->entry_site, HB_ROLE_ENTRY, f->f.lang, code_addr(f, f->vaddr + 1),
+	      w.cur->hi - depth - f->sp_fix);
+}
+
+void w_call(u16 func, u64 depth, u64 ra)
+{
+	w_push(depth, ra_addr(ra));
+	w_enter(func, depth);
+}
+
+void w_grow(u16 func, u64 depth, u64 ra)
+{
+	const struct w_func *f = w_func_at(func);
+	struct pt_regs regs = {.r14 = w.cur->g};
+
+	w_push(depth, ra_addr(ra));
+	regs.ip = code_addr(f, f->vaddr + 1);
+	regs.sp = w.cur->hi - depth - f->sp_fix;
+	kernel.pid_tgid = (u64)w.cur->tgid << 32 | w.cur->tid;
+	kernel.cookie = HB_COOKIE(f->entry_site, HB_ROLE_ENTRY, f->f.lang);
+	/* "below or equal" is taken on either of two flags */
+	regs.flags = 0x202 | 0x01;
+	assert_int_equal(hb_probe(&regs), 0);
+	regs.flags = 0x202 | 0x40;
+	assert_int_equal(hb_probe(&regs), 0);
+}
+
+void w_jump_out(u16 func, u64 depth)
+{
+	const struct w_func *f = w_func_at(func);
+
+	assert_true(f->f.flags & HB_FUNC_EXIT_RET);
+	w_hit(f->ret_site, HB_ROLE_RET, f->f.lang, code_addr(f, f->vaddr + 0x80),
+	      w.cur->hi - depth - f->sp_fix);
+}
+
+void w_site_hit(u64 ra, u64 depth)
+{
+	enum hb_lang lang = w.cur->go ? HB_LANG_GO : HB_LANG_NATIVE;
+
+	for (u32 i = 0; i < nr_rets; i++)
+		if (rets[i].ra == ra)
+			w_hit(rets[i].site, HB_ROLE_RETSITE, lang, ra_addr(ra) - rets[i].at.delta,
+			      w.cur->hi - depth + 8);
+}
+
+void w_ret(u16 func, u64 depth, u64 ra)
+{
+	if (w_func_at(func)->f.flags & HB_FUNC_EXIT_RET)
+		w_jump_out(func, depth);
+	w_site_hit(ra, depth);
+}
+
+void w_ran(u16 func, u64 depth, u64 ra, u64 ns)
+{
+	w_call(func, depth, ra);
+	w_pass(ns);
+	w_ret(func, depth, ra);
+}
+
+void w_recover(u64 depth)
+{
+	const struct w_task *t = w.cur;
+	u64 panic = t->g + G_PANIC, ax = w.reg[W_AX];
+	struct w_task g0 = *t;
+
+	kernel__user_write64(t->g + PANIC_OFF, panic);
+	kernel__user_write64(panic + PANIC_SP_OFF, t->hi - depth);
+	kernel__user_write64(t->g + SIGCODE_OFF, t->hi - depth);
+	w.reg[W_AX] = t->g;
+	/* It runs on the thread's own g0. */
+	g0.g = GS - 0x1000;
+	w.cur = &g0;
+	w_hit(recover_site[w.recover_image ?: W_GO], HB_ROLE_RECOVER, HB_LANG_GO, 0x8000,
+	      STACKS - 0x1000);
+	w.cur = (struct w_task *)t;
+	w.reg[W_AX] = ax;
+}

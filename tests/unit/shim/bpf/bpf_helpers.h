@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bpf_helpers.h (shim) - stands in for libbpf's header of that name, to compile bpf/ on the host.
+ *
+ * A map keeps the shape that it has for the kernel (a struct of typed pointers), so that bpf_host.c
+ * can read its type and sizes from it; its address is what the helpers know it by. The helpers are
+ * real functions, over the maps, the clock and the user memory of bpf_kernel.c.
+ *
+ * Signatures and results: include/uapi/linux/bpf.h.
+ */
+#ifndef SHIM_BPF_HELPERS_H
+#define SHIM_BPF_HELPERS_H
+
+#define SEC(name)
+#define __uint(name, val) int(*name)[val]
+#define __type(name, val) typeof(val) *name
+
+/* <sys/cdefs.h> has one of its own; it means the same. */
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+#ifndef __noinline
+#define __noinline __attribute__((noinline))
+#endif
+
+void *bpf_map_lookup_elem(void *map, const void *key);
+long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags);
+long bpf_map_delete_elem(void *map, const void *key);
+void *bpf_ringbuf_reserve(void *ringbuf, __u64 size, __u64 flags);
+void bpf_ringbuf_submit(void *data, __u64 flags);
+long bpf_probe_read_user(void *dst, __u32 size, const void *unsafe_ptr);
+long bpf_probe_read_user_str(void *dst, __u32 size, const void *unsafe_ptr);
+__u64 bpf_ktime_get_ns(void);
+__u64 bpf_get_current_pid_tgid(void);
+__u64 bpf_get_attach_cookie(void *ctx);
+
+#endif

@@ -358,6 +358,17 @@ static __always_inline int exit_unmatched(u32 fn)
 	return 0;
 }
 
+/* May a return at a site of `fn` be that of a call nested in this frame? */
+static __always_inline bool nested_in(const struct hb_frame *top, u32 fn)
+{
+	struct hb_func *f;
+
+	if (fn == HB_FUNC_NONE)
+		return true;
+	f = bpf_map_lookup_elem(&funcs, &fn);
+	return f && f->group == top->group;
+}
+
 static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
 				   u32 role)
 {
@@ -383,7 +394,7 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 		return 0;
 	}
 	top = frame_at(t, t->nr - 1);
-	if (!t->nr || top->depth >= h->depth || !top->pending)
+	if (!t->nr || top->depth >= h->depth || !top->pending || !nested_in(top, fn))
 		return exit_unmatched(fn);
 	top->pending--;
 	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "report/report.h"
 #include "util/array.h"
 
 #define SAMPLE_SECOND 1000000000ULL
@@ -244,5 +245,19 @@ static inline struct recording *sample_recording(void)
 	r->cost.probe_ns = 130000000;
 	return r;
 }
+
+/* Its reports, as they stand in tests/data. */
+static const struct {
+	const char *file;
+	struct report_opts opts;
+} sample_reports[] = {
+	{"report-80.txt", {.width = 80}},
+	{"report-120.txt", {.width = 120}},
+	{"report-200.txt", {.width = 200}},
+	{"report-wide.txt", {.wide = true}},
+	{"report-size.txt", {.width = 120, .by = REPORT_BY_SIZE}},
+	{"report.json", {.format = REPORT_JSON}},
+};
+#define SAMPLE_NR_REPORTS (sizeof(sample_reports) / sizeof(sample_reports[0]))
 
 #endif

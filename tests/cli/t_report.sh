@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# t_report.sh - `hbprof report` over the capture in tests/data and over damaged copies of it.
+. "$(dirname "$0")/../tap.sh"
+
+[ -x "$HBPROF" ] || {
+    fail "hbprof was built" "$HBPROF is not there"
+    done_testing
+}
+
+data=$HB_SRC/tests/data
+sample=$data/sample.hbp
+unset COLUMNS
+
+# remake FILE SED...: the sample with its JSON text changed.
+remake() {
+    local to=$1
+    shift
+    gzip -dc "$sample" | sed "$@" | gzip -n >"$HB_TMP/$to"
+}
+
+# refused SENTENCE FILE REGEX: exit status 1, nothing on stdout, one line on stderr that names the file.
+refused() {
+    local out err status
+    out=$("$HBPROF" report "$2" 2>"$HB_TMP/err")
+    status=$?
+    err=$(cat "$HB_TMP/err")
+    if [ "$status" = 1 ] && [ -z "$out" ] && [ "$(wc -l <"$HB_TMP/err")" = 1 ] &&
+        grep -Fq -- "$2" <<<"$err" && grep -Eq -- "$3" <<<"$err"; then
+        pass "$1"
+    else
+        fail "$1" "status $status, stderr: $err, stdout: ${out:0:200}"
+    fi
+}
+
+# ---- what it prints ----
+
+for width in 80 120 200; do
+    is "$(COLUMNS=$width "$HBPROF" report "$sample")" "$(cat "$data/report-$width.txt")" \
+        "the table at $width columns is the one in tests/data"
+done
+is "$(COLUMNS=80 "$HBPROF" report --wide "$sample")" "$(cat "$data/report-wide.txt")" \
+    "--wide ignores the width of the terminal"
+is "$(COLUMNS=120 "$HBPROF" report --by size "$sample")" "$(cat "$data/report-size.txt")" \
+    "--by size adds the size classes"
+is "$("$HBPROF" report --format json "$sample")" "$(cat "$data/report.json")" \
+    "--format json is the one in tests/data"
+is "$("$HBPROF" report --format=json - <"$sample")" "$(cat "$data/report.json")" \
+    "- reads standard input"
+is "$(gzip -dc "$sample" | gzip -1 -n | "$HBPROF" report --format=json -)" "$(cat "$data/report.json")" \
+    "a capture that was compressed by gzip is the same capture"
+
+ok "-o writes a file" "$HBPROF" report "$sample" --format json -o "$HB_TMP/out.json"
+ok "the file is the same report" cmp "$HB_TMP/out.json" "$data/report.json"
+is "$("$HBPROF" report --format json -o - "$sample")" "$(cat "$data/report.json")" "-o - is stdout"
+
+# ---- what it says of the measurement ----
+
+remake gap.hbp 's/"entries":"104099"/"entries":"104107"/'
+like "$("$HBPROF" report "$HB_TMP/gap.hbp")" '^NOT BALANCED 8 calls began and are nowhere' \
+    "a coverage that does not add up is said loudly"
+remake minor.hbp 's/"version":\[1,0\]/"version":[1,99],"unheard_of":{"a":[1,2]}/'
+is "$("$HBPROF" report --format json "$HB_TMP/minor.hbp")" "$(cat "$data/report.json")" \
+    "a newer minor version with unknown keys is read"
+
+# ---- what it refuses ----
+
+remake major.hbp 's/"version":\[1,0\]/"version":[2,0]/'
+refused "a newer major version is refused and says so" "$HB_TMP/major.hbp" 'newer hbprof'
+head -c 1000 "$sample" >"$HB_TMP/cut.hbp"
+refused "a cut capture is refused" "$HB_TMP/cut.hbp" 'cut short'
+{ cat "$sample" && echo more; } >"$HB_TMP/long.hbp"
+refused "bytes after the capture are refused" "$HB_TMP/long.hbp" 'more data'
+: >"$HB_TMP/empty.hbp"
+refused "an empty file is refused" "$HB_TMP/empty.hbp" 'empty'
+refused "a file of another kind is refused" "$data/report.json" 'not an hbprof capture'
+echo '{"a":1}' | gzip >"$HB_TMP/foreign.hbp"
+refused "a compressed file of another kind is refused" "$HB_TMP/foreign.hbp" 'not an hbprof capture'
+refused "a missing file is named" "$HB_TMP/none.hbp" 'No such file'
+refused "a folder is refused" "$HB_TMP" '.'
+remake index.hbp 's/"func":2/"func":77/'
+refused "an index that points nowhere is refused" "$HB_TMP/index.hbp" 'function 77'
+
+# ---- usage and write errors ----
+
+ok "no file is a usage error" exits 2 "$HBPROF" report
+ok "two files are a usage error" exits 2 "$HBPROF" report "$sample" "$sample"
+ok "an unknown option is a usage error" exits 2 "$HBPROF" report --nonsense "$sample"
+ok "an unknown format is a usage error" exits 2 "$HBPROF" report --format xml "$sample"
+ok "an unknown --by is a usage error" exits 2 "$HBPROF" report --by phase "$sample"
+
+if [ -c /dev/full ]; then
+    "$HBPROF" report "$sample" >/dev/full 2>"$HB_TMP/err"
+    is $? 1 "a full disk behind stdout is exit status 1"
+    like "$(cat "$HB_TMP/err")" 'standard output.*No space left' "and is said"
+    is "$(wc -l <"$HB_TMP/err")" 1 "in one line"
+else
+    skip "a full disk behind stdout is exit status 1" "no /dev/full"
+fi
+
+# The reader is gone before the report comes.
+{
+    sleep 0.2
+    "$HBPROF" report "$sample" 2>"$HB_TMP/err"
+    echo $? >"$HB_TMP/status"
+} | true
+is "$(cat "$HB_TMP/status")" 1 "a closed pipe is exit status 1, not a signal"
+like "$(cat "$HB_TMP/err")" 'standard output.*Broken pipe' "and is said"
+
+ok "-o into a missing folder fails" exits 1 "$HBPROF" report "$sample" -o "$HB_TMP/no/out"
+
+done_testing

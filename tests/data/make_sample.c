@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * make_sample.c - writes the files of this folder anew, after a wanted change of the capture format
+ * or of a report; see README.md. Arguments: the folder.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "report/report.h"
+#include "tests/unit/sample.h"
+
+static int write_report(const struct recording *r, const char *dir, const char *name,
+			const struct report_opts *opts)
+{
+	char path[4096];
+	FILE *f;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (!f)
+		return -1;
+	err = report__print(r, opts, f);
+	return fclose(f) ? -1 : err;
+}
+
+int main(int argc, char **argv)
+{
+	struct recording *r = sample_recording();
+	char path[4096];
+	int err;
+
+	if (argc != 2)
+		return 2;
+	snprintf(path, sizeof(path), "%s/sample.hbp", argv[1]);
+	err = capture__write(r, path);
+	for (u32 i = 0; !err && i < SAMPLE_NR_REPORTS; i++)
+		err = write_report(r, argv[1], sample_reports[i].file, &sample_reports[i].opts);
+	if (err)
+		fprintf(stderr, "cannot write to %s: %s\n", argv[1], strerror(-err));
+	recording__free(r);
+	return err != 0;
+}

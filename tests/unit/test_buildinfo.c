@@ -21,6 +21,8 @@ static const char text[] = MARK "path\texample.com/app/cmd\n"
 				"mod\texample.com/app\tv1.2.3\th1:sum=\n"
 				"dep\tgithub.com/a/b\tv0.1.0\th1:sum=\n"
 				"dep\tgithub.com/a/b/v2\tv2.4.0\th1:sum=\n"
+				"dep\tgithub.com/c/d/v2\tv2.0.0\th1:sum=\n"
+				"dep\tgithub.com/c/d\tv1.0.0\th1:sum=\n"
 				"dep\tgopkg.in/yaml.v3\tv3.0.1\th1:sum=\n"
 				"dep\texample.org/forked\tv1.0.0\n"
 				"=>\texample.net/fork\tv9.9.9\th1:sum=\n"
@@ -84,7 +86,7 @@ static void test_versions_modules_and_settings_are_read(void **state)
 	assert_string_equal(b->go_version, "go1.26.8");
 	assert_int_equal(b->go_minor, 26);
 	assert_string_equal(b->main_path, "example.com/app/cmd");
-	assert_int_equal(b->nr_modules, 6);
+	assert_int_equal(b->nr_modules, 8);
 	assert_string_equal(b->module[0].path, "example.com/app");
 	assert_string_equal(b->module[0].version, "v1.2.3");
 	assert_string_equal(b->module[1].path, "github.com/a/b");
@@ -126,6 +128,7 @@ static void test_version_is_that_of_the_innermost_module_of_the_package(void **s
 	assert_version(b, "github.com/a/b", "v0.1.0");
 	assert_version(b, "github.com/a/b/sub", "v0.1.0");
 	assert_version(b, "github.com/a/b/v2/sub", "v2.4.0");
+	assert_version(b, "github.com/c/d/v2/sub", "v2.0.0"); /* in either order */
 	assert_version(b, "github.com/a/bc", NULL);
 	assert_version(b, "github.com/a", NULL);
 	assert_version(b, "example.com/app/x", "v1.2.3");

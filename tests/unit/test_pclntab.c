@@ -381,6 +381,14 @@ static void test_code_beyond_etext_is_damage(void **state)
 	assert_int_equal(damage__end(&d), -EBADMSG);
 }
 
+static void test_words_that_only_begin_like_moduledata_are_not_taken(void **state)
+{
+	struct damage d = damage__begin();
+
+	put_u64(d.file.bytes + d.s.moduledata_at.off + 8 * 20, SYMFILE_CODE + 8);
+	assert_int_equal(damage__end(&d), -EBADMSG);
+}
+
 static void test_misplaced_section_does_not_hide_the_table(void **state)
 {
 	struct damage d = damage__begin();
@@ -425,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_name_outside_the_names_is_damage),
 		cmocka_unit_test(test_names_without_an_end_are_damage),
 		cmocka_unit_test(test_code_beyond_etext_is_damage),
+		cmocka_unit_test(test_words_that_only_begin_like_moduledata_are_not_taken),
 		cmocka_unit_test(test_misplaced_section_does_not_hide_the_table),
 		cmocka_unit_test(test_look_alike_before_the_table_does_not_hide_it),
 	};

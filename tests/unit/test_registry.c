@@ -120,6 +120,8 @@ static const struct symfile_elf native_funcs[] = {
 	{SYMFILE_SYM("_ZN3fooaSEi", CODE(0x420), 0x10, STT_FUNC)},
 	{SYMFILE_SYM("_ZN3fooeqEi", CODE(0x430), 0x10, STT_FUNC)},
 	{SYMFILE_SYM("_ZN4demo3enc17h0123456789abcdefE", CODE(0x440), 0x10, STT_FUNC)},
+	{SYMFILE_SYM("_ZN3fooC1Ei", CODE(0x480), 0x10, STT_FUNC)},
+	{SYMFILE_SYM("_ZN3fooC2Ei", CODE(0x480), 0x10, STT_FUNC)},
 	{SYMFILE_SYM("chosen", CODE(0x450), 0x10, STT_GNU_IFUNC)},
 	{SYMFILE_SYM("versioned@@V2", CODE(0x450), 0x10, STT_GNU_IFUNC)},
 	{SYMFILE_SYM("versioned@V1", CODE(0x460), 0x10, STT_FUNC)},
@@ -350,6 +352,37 @@ static void test_ifunc_is_not_matched(void **state)
 	opened__close(&o);
 }
 
+/* Reads a file that may be damaged: the names in it are used, so they must be whole. */
+static void match_damaged(const struct elf_blob *file)
+{
+	struct opened o = {0};
+	int go_err;
+
+	assert_int_equal(image__open_mem(file->bytes, file->len, &o.im), 0);
+	if (!symtab__open(o.im, &o.t, &go_err))
+		opened__match(&o);
+	opened__close(&o);
+}
+
+static void test_no_byte_of_the_dynamic_section_leads_outside(void **state)
+{
+	struct symfile s = cjson_library("libcjson.so.1");
+	struct elf_blob file;
+
+	s.needed = "libc.so.6";
+	symfile__build(&s, &file);
+	for (u64 i = 0; i < s.dyn.len; i++) {
+		u8 *at = file.bytes + s.dyn.off + i, old = *at;
+
+		for (u32 flip = 1; flip < 256; flip = flip * 2 + 1) {
+			*at = (u8)(old ^ flip);
+			match_damaged(&file);
+		}
+		*at = old;
+	}
+	elf_blob__free(&file);
+}
+
 /* Writes the file under a name in a folder of its own and opens it through a link. */
 static void test_version_of_a_c_library_is_in_its_real_name(void **state)
 {
@@ -531,6 +564,11 @@ static void test_readable_names_are_found_with_and_without_parameters(void **sta
 	opened__close(&o);
 }
 
+static void test_two_symbols_of_one_function_are_one_function(void **state)
+{
+	assert_probe("foo::foo", 0, 1); /* both constructors of a class without virtual bases */
+}
+
 static void test_ifuncs_and_imports_are_refused(void **state)
 {
 	assert_probe("chosen", -ENOTSUP, 0);
@@ -611,6 +649,7 @@ int main(void)
 			test_program_that_only_imports_cjson_is_linked_with_it_and_has_none),
 		cmocka_unit_test(test_program_that_contains_cjson_is_matched),
 		cmocka_unit_test(test_ifunc_is_not_matched),
+		cmocka_unit_test(test_no_byte_of_the_dynamic_section_leads_outside),
 		cmocka_unit_test(test_version_of_a_c_library_is_in_its_real_name),
 		cmocka_unit_test(test_every_entry_is_complete_on_both_machines),
 		cmocka_unit_test(
@@ -622,6 +661,7 @@ int main(void)
 		cmocka_unit_test(test_wrapper_is_left_out_only_beside_its_body),
 		cmocka_unit_test(test_language_comes_from_the_table_that_has_the_function),
 		cmocka_unit_test(test_readable_names_are_found_with_and_without_parameters),
+		cmocka_unit_test(test_two_symbols_of_one_function_are_one_function),
 		cmocka_unit_test(test_ifuncs_and_imports_are_refused),
 		cmocka_unit_test(test_codecs_of_real_go_programs_are_found_with_their_version),
 		cmocka_unit_test(test_jsonv2_program_has_the_functions_of_version_2),

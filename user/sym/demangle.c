@@ -36,29 +36,30 @@ bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
+/* 1: s->text is the name. The sink is the caller's, as locals do not survive a longjmp(). */
+static int demangle_into(struct sink *s, const char *mangled, int options)
+{
+	if (setjmp(s->full))
+		return 0;
+	/* Rust first: its legacy names are C++ names with a hash as the last part. */
+	if (rust_demangle_callback(mangled, options, take, s))
+		return 1;
+	strbuf__reset(&s->text);
+	return mangled[1] == 'Z' && cplus_demangle_v3_callback(mangled, options, take, s);
+}
+
 static char *demangle_with(const char *mangled, int options)
 {
+	char *name = NULL;
 	struct sink s;
-	int ok;
 
 	if (!is_mangled(mangled) || strnlen(mangled, NAME_MAX_BYTES) == NAME_MAX_BYTES)
 		return NULL;
 	strbuf__init(&s.text, RESULT_MAX_BYTES);
-	if (setjmp(s.full)) {
-		strbuf__fini(&s.text);
-		return NULL;
-	}
-	/* Rust first: its legacy names are C++ names with a hash as the last part. */
-	ok = rust_demangle_callback(mangled, options, take, &s);
-	if (!ok && mangled[1] == 'Z') {
-		strbuf__reset(&s.text);
-		ok = cplus_demangle_v3_callback(mangled, options, take, &s);
-	}
-	if (!ok || !s.text.len) {
-		strbuf__fini(&s.text);
-		return NULL;
-	}
-	return strbuf__take(&s.text);
+	if (demangle_into(&s, mangled, options) && s.text.len)
+		name = strbuf__take(&s.text);
+	strbuf__fini(&s.text);
+	return name;
 }
 
 char *demangle(const char *mangled)

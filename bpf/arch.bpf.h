@@ -49,6 +49,30 @@ static __always_inline void arch_regs(struct pt_regs *ctx, u64 r[HB_REGS])
 	r[15] = ctx->r15;
 }
 
+#define ARCH_ARG1 7 /* DI, of a native function */
+
+/*
+ * SP in a jmp_buf. glibc keeps it at 6 * 8 (sysdeps/x86_64/jmpbuf-offsets.h), XORed with the
+ * thread's pointer guard at fs:0x30 and rotated left by 17 (PTR_MANGLE, sysdeps/unix/sysv/linux/x86_64/
+ * pointer_guard.h, glibc 2.36); musl keeps it at the same place, plain. It must lie above SP.
+ */
+static __always_inline int arch_jmpbuf_sp(u64 buf, u64 sp, u64 span, u64 *out)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 word, fs, guard = 0;
+
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)(buf + 48)))
+		return -1;
+	*out = word;
+	if (word - sp < span)
+		return 0;
+	fs = BPF_CORE_READ(task, thread.fsbase);
+	if (bpf_probe_read_user(&guard, sizeof(guard), (void *)(fs + 0x30)))
+		return -1;
+	*out = (word >> 17 | word << 47) ^ guard;
+	return *out - sp < span ? 0 : -1;
+}
+
 #else
 #error "no probe support for this architecture"
 #endif

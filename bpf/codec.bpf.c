@@ -11,6 +11,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
 
 #include <hbprof/abi.h>
 
@@ -200,10 +201,18 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 		return drop_entry(fn, HB_DROP_FRAMES_FULL);
 	if (f->size_in.kind != HB_VALUE_NONE)
 		arch_regs(ctx, h->regs);
+	if (t->goid != h->goid) {
+		/* Another goroutine than the frames', or a new entry. If there was one before, this
+		 * one began while recording: nothing of it was in flight at the start. */
+		hb_evict_deeper(t, 0);
+		if (t->goid)
+			t->min_depth = 0;
+		t->goid = h->goid;
+	}
+	if (h->depth < t->min_depth)
+		t->min_depth = h->depth;
 	if (t->nr) {
-		if (t->goid != h->goid)
-			hb_evict_deeper(t, 0);
-		else if (stack_switched(h, frame_at(t, t->nr - 1)))
+		if (stack_switched(h, frame_at(t, t->nr - 1)))
 			return drop_entry(fn, HB_DROP_STACK_SWITCH);
 		hb_evict_entry(t, h, ra, fn);
 		top = frame_at(t, t->nr - 1);
@@ -212,7 +221,6 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 		if (t->nr >= HB_FRAME_DEPTH)
 			return drop_entry(fn, HB_DROP_FRAMES_DEEP);
 	}
-	t->goid = h->goid;
 	frame_push(s, f, fn, h, t, ra, attached);
 	return 0;
 }
@@ -348,13 +356,23 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 	return closed;
 }
 
-/* A return that ends no open call of this task. */
-static __always_inline int exit_unmatched(u32 fn)
+/*
+ * A return that ends no open call of this task. Where only the return of `fn` leads to the site, and
+ * from further out than any call seen, that call was in flight when recording began. A function that
+ * is now followed by its returns passes its return sites in vain.
+ */
+static __always_inline int exit_unmatched(u32 fn, u32 role, struct hb_task *t, const struct hit *h)
 {
-	if (fn != HB_FUNC_NONE)
-		count_fn(fn, HB_FN_UNSEEN);
-	else
+	struct hb_func *f = fn == HB_FUNC_NONE ? NULL : bpf_map_lookup_elem(&funcs, &fn);
+	bool ret = f && (f->flags & HB_FUNC_EXIT_RET);
+
+	if (!f || ret != (role == HB_ROLE_RET) || (t && h->depth >= t->min_depth)) {
 		count_n(HB_CNT_UNMATCHED, 1);
+		return 0;
+	}
+	count_fn(fn, HB_FN_UNSEEN);
+	if (t)
+		t->min_depth = h->depth;
 	return 0;
 }
 
@@ -384,8 +402,10 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 		return 0;
 	}
 	t = bpf_map_lookup_elem(&tasks, &h->key);
-	if (!t || !t->nr || stack_switched(h, frame_at(t, t->nr - 1)))
-		return exit_unmatched(fn);
+	if (!t || !t->nr)
+		return exit_unmatched(fn, role, t, h);
+	if (stack_switched(h, frame_at(t, t->nr - 1)))
+		return exit_unmatched(HB_FUNC_NONE, role, t, h);
 	arch_regs(ctx, h->regs);
 	hb_evict_deeper(t, h->depth);
 	if (hb_close_all(t, h, ra, role)) {
@@ -395,7 +415,7 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	}
 	top = frame_at(t, t->nr - 1);
 	if (!t->nr || top->depth >= h->depth || !top->pending || !nested_in(top, fn))
-		return exit_unmatched(fn);
+		return exit_unmatched(fn, role, t, h);
 	top->pending--;
 	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
 	count_fn(fn != HB_FUNC_NONE ? fn : top->nested_func, HB_FN_EXITS);
@@ -436,6 +456,35 @@ static __always_inline int on_recover(struct pt_regs *ctx, const struct hb_site 
 	return 0;
 }
 
+/* C and C++: a stack is about to be, or has just been, undone down to a known SP. */
+static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
+				     u32 role)
+{
+	u64 sp, buf = 0;
+	struct hb_task *t;
+
+	h->key.task = h->tid;
+	t = bpf_map_lookup_elem(&tasks, &h->key);
+	if (!t || !t->nr)
+		return 0;
+	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
+	sp = h->sp + 8; /* of the caller, after this call has returned */
+	if (role == HB_ROLE_LONGJMP) {
+		arch_regs(ctx, h->regs);
+		if (hb_boundary_reg(h, ARCH_ARG1, &buf) ||
+		    arch_jmpbuf_sp(buf, h->sp, cfg_stack_span, &sp))
+			return 0;
+	}
+	/* Another stack's frames are none of its business. */
+	h->depth = -sp;
+	if (stack_switched(h, frame_at(t, t->nr - 1)))
+		return 0;
+	hb_evict_deeper(t, -sp);
+	if (!t->nr)
+		task_idle(h);
+	return 0;
+}
+
 SEC("uprobe")
 int hb_probe(struct pt_regs *ctx)
 {
@@ -466,5 +515,7 @@ int hb_probe(struct pt_regs *ctx)
 		return on_entry(ctx, s, &h);
 	if (role == HB_ROLE_RECOVER)
 		return on_recover(ctx, s, &h);
+	if (role == HB_ROLE_LONGJMP || role == HB_ROLE_CATCH)
+		return on_undone(ctx, s, &h, role);
 	return on_exit(ctx, s, &h, role);
 }

@@ -9,12 +9,13 @@
  * Gotcha: a frame may be a leftover. A panic, Goexit, C++ exception or longjmp leaves a function
  * without passing a probe. A leftover is found by depth (anything at least as deep as a new call is
  * dead), by the goroutine's id (a g struct is used again), by its return address no longer standing
- * in its stack slot, and in Go exactly by a probe on runtime.recovery.
+ * in its stack slot, and exactly by probes on what undoes stacks: runtime.recovery, longjmp and
+ * __cxa_begin_catch.
  */
 #ifndef HBPROF_TASK_BPF_H
 #define HBPROF_TASK_BPF_H
 
-static const struct hb_task empty_task;
+static const struct hb_task empty_task = {.min_depth = ~0ULL};
 
 static __always_inline struct hb_frame *frame_at(struct hb_task *t, u32 i)
 {
@@ -101,10 +102,21 @@ static __always_inline bool frame_alive(const struct hit *h, const struct hb_fra
 /*
  * Removes leftovers before a call of `fn` at h->depth with return address ra is pushed: frames
  * deeper than it; frames as deep, unless they made a tail call to it (same return address, another
- * function, one that has tail jumps); and less deep ones that are not alive.
+ * function, one that has tail jumps); and less deep ones that are not alive. A chain of tail calls
+ * that holds `fn` already is not continued by it: its end was not seen, and this is a new one.
  */
 __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u32 fn)
 {
+	u32 dead = HB_FRAME_DEPTH; /* frames from this place on are dead in any case */
+
+	for (u32 i = 0; t && h && i < HB_FRAME_DEPTH && i < t->nr; i++) {
+		struct hb_frame *f = frame_at(t, i);
+
+		if (f->depth == h->depth && f->ra == ra && f->func == fn) {
+			dead = i;
+			break;
+		}
+	}
 	for (int i = 0; t && h && i < HB_FRAME_DEPTH; i++) {
 		u32 n = t->nr;
 		struct hb_frame *f;
@@ -112,11 +124,12 @@ __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u3
 		if (!n || n > HB_FRAME_DEPTH)
 			break;
 		f = frame_at(t, n - 1);
-		if (f->depth < h->depth) {
+		if (n > dead) {
+			/* abandoned below */
+		} else if (f->depth < h->depth) {
 			if (frame_alive(h, f))
 				break;
-		} else if (f->depth == h->depth && f->ra == ra && f->func != fn &&
-			   (f->flags & HB_FRAME_TAILS)) {
+		} else if (f->depth == h->depth && f->ra == ra && (f->flags & HB_FRAME_TAILS)) {
 			break;
 		}
 		abandon_top(t);

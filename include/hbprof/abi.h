@@ -60,6 +60,8 @@ enum hb_role {
 	HB_ROLE_RETSITE, /* the call that pushed the return address ip + ra_delta has ended */
 	HB_ROLE_RET,	 /* `func` is about to return, or to leave by a jump out of it */
 	HB_ROLE_RECOVER, /* Go's runtime.recovery: frames deeper than the recovering one are dead */
+	HB_ROLE_LONGJMP, /* C's longjmp: frames deeper than the one that called setjmp are dead */
+	HB_ROLE_CATCH,	 /* C++'s __cxa_begin_catch: frames deeper than its caller are dead */
 };
 
 /* How the kernel executes the probed instruction: this decides the cost and so the bias. */
@@ -182,8 +184,9 @@ struct hb_frame {
 
 /* What a task has in flight. */
 struct hb_task {
-	u64 goid;   /* of the frames' goroutine: a g struct is used again */
-	u64 active; /* bit per group with a frame */
+	u64 goid;      /* of the frames' goroutine: a g struct is used again */
+	u64 active;    /* bit per group with a frame */
+	u64 min_depth; /* of all calls seen; a return from further out was in flight at the start */
 	u32 nr;
 	u32 pad;
 	struct hb_frame frame[HB_FRAME_DEPTH];

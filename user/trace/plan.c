@@ -464,6 +464,53 @@ static int image_recovery_site(struct plan *pl, u32 image)
 	return site_list__add(&pi->sites, &site);
 }
 
+/* What undoes the stack of C and C++ without passing a return: its first argument's register must be
+ * intact where it is a jmp_buf. */
+static const struct {
+	const char *symbol;
+	u8 role;
+	u32 entry_regs;
+} undoers[] = {
+	{"longjmp", HB_ROLE_LONGJMP, 1u << 7},
+	{"__longjmp_chk", HB_ROLE_LONGJMP, 1u << 7},
+	{"__cxa_begin_catch", HB_ROLE_CATCH, 0},
+};
+
+static int image_undo_sites(struct plan *pl, u32 image)
+{
+	struct plan_image *pi = &pl->image[image];
+	int err = 0;
+
+	for (size_t i = 0; pi->syms && pi->ops && i < sizeof(undoers) / sizeof(*undoers) && !err;
+	     i++) {
+		struct site_want want = {.entry_regs = undoers[i].entry_regs,
+					 .lang = HB_LANG_NATIVE};
+		const struct sym *s;
+		struct func f = {0};
+		const char *why;
+		struct site site;
+		struct code body;
+
+		if (!symtab__find(pi->syms, undoers[i].symbol, &s, 1) || s->ifunc)
+			continue;
+		f.vaddr = s->vaddr;
+		f.size = s->size;
+		if (func_body(pi, &f, &body) || site__entry(&body, &want, 0, &site, &why))
+			continue;
+		site.role = undoers[i].role;
+		err = site_list__add(&pi->sites, &site);
+	}
+	return err;
+}
+
+static bool plan_has_native(const struct plan *pl)
+{
+	for (u32 i = 0; i < pl->nr_funcs; i++)
+		if (pl->func[i].f->lang == HB_LANG_NATIVE)
+			return true;
+	return false;
+}
+
 bool plan__code_at(const struct plan_image *pi, u64 vaddr, struct code *out, bool *bounded)
 {
 	const struct sym *s = pi->syms ? symtab__at(pi->syms, vaddr) : NULL;
@@ -506,8 +553,11 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 			err = image_call_sites(pl, g->v[i].image);
 		if (!err)
 			err = image_recovery_site(pl, g->v[i].image);
-		image__release(pl->image[g->v[i].image].im);
 	}
+	for (u32 i = 0; i < pl->nr_images && !err && plan_has_native(pl); i++)
+		err = image_undo_sites(pl, i);
+	for (u32 i = 0; i < pl->nr_images; i++)
+		image__release(pl->image[i].im);
 	return err;
 }
 

@@ -251,6 +251,8 @@ bool session__site_intact(const struct session *s, u32 image, const struct site 
 
 static u8 site_lang(const struct session *s, u32 image, const struct site *site)
 {
+	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH)
+		return HB_LANG_NATIVE;
 	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER)
 		return s->plan->func[site->func].f->lang;
 	return s->plan->image[image].build ? HB_LANG_GO : HB_LANG_NATIVE;
@@ -509,7 +511,7 @@ static void calib_mark_used(struct session *s)
 
 			if (l->v[k].role == HB_ROLE_ENTRY)
 				entry[lang][l->v[k].cls] = true;
-			else if (l->v[k].role != HB_ROLE_RECOVER)
+			else if (l->v[k].role == HB_ROLE_RETSITE || l->v[k].role == HB_ROLE_RET)
 				exit_[lang][l->v[k].cls] = true;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* json.h - the report for programs. Its keys are stable: they are listed in docs/report-json.md. */
+/* json.h - the report for programs. Its keys are stable: they are listed in docs/capture.md. */
 #ifndef HBPROF_JSON_H
 #define HBPROF_JSON_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* report.c - builds the view of a recording, has it formatted, writes it out. */
+/* printer.c - builds the view of a recording, has it formatted, writes it out. */
 #include "report/report.h"
 
 #include <errno.h>

@@ -19,10 +19,13 @@ static const struct {
 	u32 minor;
 	struct go_layout layout;
 } layouts[] = {
-	/*      goid  panic panic.sp sigcode0 */
-	{20, {152, 0, 0, 272}}, {21, {152, 0, 0, 248}}, {22, {152, 32, 48, 0}},
-	{23, {160, 32, 48, 0}}, {24, {160, 32, 48, 0}}, {25, {152, 32, 48, 0}},
-	{26, {152, 32, 40, 0}},
+	{20, {.goid_off = 152, .sigcode_off = 272}},
+	{21, {.goid_off = 152, .sigcode_off = 248}},
+	{22, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48}},
+	{23, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48}},
+	{24, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48}},
+	{25, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48}},
+	{26, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 40}},
 };
 
 int go_layout__find(u32 go_minor, u16 e_machine, struct go_layout *out)

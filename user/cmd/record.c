@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/host.h"
 #include "cmd/cmd.h"
 #include "report/report.h"
 #include "target/proc.h"
@@ -343,13 +344,13 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		goto out;
 	}
 	session__start(s);
-	if (!o->quiet)
-		log_info("measuring %u functions", plan->nr_funcs);
+	log_info("measuring %u functions", plan->nr_funcs);
 	err = record_loop(w, s);
 	if (err)
 		log_err("measuring was cut short: %s", strerror(-err));
 	/* What was measured until then is still a result. */
-	if (session__stop(s, w->reason ? w->reason : "error"))
+	if (session__stop(s, w->reason ? w->reason : "error") ||
+	    host__read("", &session__recording(s)->host))
 		goto out;
 	status = deliver(o, session__recording(s));
 	if (err)

@@ -69,8 +69,8 @@ int session__recalibrate(struct session *s, u32 batches); /* 0: the usual number
 int session__snapshot(struct session *s);
 /* reason: why recording ended. The recording is complete and balanced afterwards. */
 int session__stop(struct session *s, const char *reason);
-/* What was recorded; valid until session__close(). */
-static inline const struct recording *session__recording(const struct session *s)
+/* What was recorded, all but the host; valid until session__close(). */
+static inline struct recording *session__recording(const struct session *s)
 {
 	return s->rec;
 }

@@ -18,7 +18,6 @@
 
 #include <hbprof/version.h>
 
-#include "capture/host.h"
 #include "trace/session_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
@@ -610,5 +609,5 @@ int session__stop(struct session *s, const char *reason)
 	rec->begin_mono_ns = s->begin_mono_ns;
 	rec->end_mono_ns = s->end_mono_ns;
 	fill_cost(s);
-	return host__read("", &rec->host);
+	return rec->version && rec->attach && rec->stop_reason ? 0 : -ENOMEM;
 }

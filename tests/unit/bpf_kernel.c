@@ -415,3 +415,8 @@ __u64 bpf_get_attach_cookie(void *ctx)
 {
 	return kernel.cookie;
 }
+
+__u64 bpf_get_current_task(void)
+{
+	return (__u64)&kernel.task;
+}

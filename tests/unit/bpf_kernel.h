@@ -39,6 +39,7 @@ struct kernel {
 	u64 clock_step; /* each reading adds this first */
 	u64 pid_tgid;
 	u64 cookie;
+	struct task_struct task;
 	u32 cpu;
 	u64 nr_clock_reads;
 };

@@ -28,9 +28,10 @@
 #define PANIC_SP_OFF 24
 #define SIGCODE_OFF  64
 #define G_SIZE	     256
-#define G_PANIC	     128 /* where the world puts the _panic of a g */
+#define G_PANIC	     192 /* where the world puts the _panic of a g */
 
-static const u64 image_bias[W_IMAGES] = {0x555500000000ULL, 0, 0x10000000ULL};
+static const u64 image_bias[W_IMAGES] = {
+	[W_GO_OLD] = 0x10000000ULL, [W_NATIVE] = 0x555500000000ULL};
 
 struct ret {
 	u64 ra;
@@ -418,8 +419,7 @@ void w_recover(u64 depth)
 	/* It runs on the thread's own g0. */
 	g0.g = GS - 0x1000;
 	w.cur = &g0;
-	w_hit(recover_site[w.recover_image ?: W_GO], HB_ROLE_RECOVER, HB_LANG_GO, 0x8000,
-	      STACKS - 0x1000);
+	w_hit(recover_site[w.recover], HB_ROLE_RECOVER, HB_LANG_GO, 0x8000, STACKS - 0x1000);
 	w.cur = (struct w_task *)t;
 	w.reg[W_AX] = ax;
 }

@@ -36,8 +36,8 @@
 #define W_NO_LOC (-1)
 #define W_ANY	 HB_FUNC_NONE
 
-/* The images; every world has them. */
-enum { W_NATIVE, W_GO, W_GO_OLD, W_IMAGES };
+/* The images; every world has them. W_GO is as Go 1.22 and later, W_GO_OLD as before. */
+enum { W_GO, W_GO_OLD, W_NATIVE, W_IMAGES };
 
 /* Registers by the architecture's number, as in struct hb_site.loc. */
 enum { W_AX, W_CX, W_DX, W_BX, W_SP, W_BP, W_SI, W_DI };
@@ -77,7 +77,7 @@ struct w_site {
 struct world {
 	struct w_task *cur;
 	u64 reg[16];	      /* at the next hits; SP, and a goroutine's g, are the world's */
-	u32 recover_image;    /* W_GO (as in 1.22 and later) or W_GO_OLD */
+	u32 recover;	      /* the image whose runtime.recovery is hit; by default W_GO */
 	bool counts_by_group; /* w_fini() sums the identity by group: see there */
 	u64 hits;
 };

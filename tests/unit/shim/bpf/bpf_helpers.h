@@ -33,5 +33,6 @@ long bpf_probe_read_user_str(void *dst, __u32 size, const void *unsafe_ptr);
 __u64 bpf_ktime_get_ns(void);
 __u64 bpf_get_current_pid_tgid(void);
 __u64 bpf_get_attach_cookie(void *ctx);
+__u64 bpf_get_current_task(void);
 
 #endif

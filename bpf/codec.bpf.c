@@ -67,7 +67,8 @@ static __always_inline bool ra_attached(const struct hb_site *s, const struct hb
 	struct hb_ra_key key = {};
 	u32 *state;
 
-	if (cached && *(volatile u64 *)cached == tag)
+	/* An empty slot is 0, and so may be the word where a return address would be. */
+	if (cached && tag && *(volatile u64 *)cached == tag)
 		return true;
 	im = bpf_map_lookup_elem(&images, &id);
 	if (!im)
@@ -102,13 +103,16 @@ static __always_inline struct hb_task *task_get(const struct hit *h)
 	return bpf_map_lookup_elem(&tasks, &h->key);
 }
 
-/* What a size known only to a nested call is off by, seen from the outermost one. */
-static __always_inline s32 handed_up_add(const struct hb_frame *outer)
+/* A size known only to a nested call, as that of the outer one, which may see it shifted. */
+static __always_inline u32 handed_up(const struct hb_frame *outer, u32 size)
 {
 	u32 fn = outer->func;
 	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+	u64 x = size;
 
-	return f && (outer->flags & HB_FRAME_OWNS) ? f->size_in.add : 0;
+	if (f && (outer->flags & HB_FRAME_OWNS))
+		x += (s64)f->size_in.add;
+	return x < HB_SIZE_UNKNOWN ? x : HB_SIZE_UNKNOWN;
 }
 
 /*
@@ -123,7 +127,7 @@ static __always_inline int nested_entry(const struct hb_func *f, u32 fn, const s
 		u32 size = boundary_size(h, &f->size_in);
 
 		if (size != HB_SIZE_UNKNOWN)
-			top->size = size + handed_up_add(top);
+			top->size = handed_up(top, size);
 	}
 	if (!attached) {
 		count_fn(fn, HB_FN_UNKNOWN);
@@ -209,14 +213,13 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 			t->min_depth = 0;
 		t->goid = h->goid;
 	}
+	if (t->nr && hb_evict_entry(t, h, ra, fn))
+		return drop_entry(fn, HB_DROP_STACK_SWITCH);
 	if (h->depth < t->min_depth)
 		t->min_depth = h->depth;
 	if (t->nr) {
-		if (stack_switched(h, frame_at(t, t->nr - 1)))
-			return drop_entry(fn, HB_DROP_STACK_SWITCH);
-		hb_evict_entry(t, h, ra, fn);
 		top = frame_at(t, t->nr - 1);
-		if (t->nr && top->group == f->group && top->depth < h->depth)
+		if (top->group == f->group && top->depth < h->depth)
 			return nested_entry(f, fn, h, top, attached);
 		if (t->nr >= HB_FRAME_DEPTH)
 			return drop_entry(fn, HB_DROP_FRAMES_DEEP);
@@ -278,7 +281,7 @@ static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_f
 	up->child_ns += sm->inc_ns;
 	up->probe_ns += fr->probe_ns + (tail ? pair_ns / 2 : pair_ns);
 	if (up->group == fr->group && up->size == HB_SIZE_UNKNOWN && sm->size != HB_SIZE_UNKNOWN)
-		up->size = sm->size + handed_up_add(up);
+		up->size = handed_up(up, sm->size);
 }
 
 /* The top frame's call has ended at h->now: correct it, hand its time up, record it. */
@@ -302,10 +305,14 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 		t->active &= ~(1ULL << (fr->group & 63));
 	if (fr->pending)
 		count_fn_n(fr->nested_func, HB_FN_ABANDONED, fr->pending);
-	if (!f || (fr->flags & HB_FRAME_UNKNOWN))
+	if (!f || (fr->flags & HB_FRAME_UNKNOWN)) {
+		frame_bequeath(t, fr);
 		return 0;
-	if (h->now < fr->t0_ns)
+	}
+	if (h->now < fr->t0_ns) {
+		frame_bequeath(t, fr);
 		return drop_entry(fn, HB_DROP_CLOCK_BACK);
+	}
 	count_fn(fn, HB_FN_EXITS);
 	if (fr->tid != h->tid)
 		count_fn(fn, HB_FN_MIGRATED);

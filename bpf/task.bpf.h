@@ -56,7 +56,8 @@ static __always_inline int hit_task(struct pt_regs *ctx, const struct hb_site *s
 		h->key.task = arch_g(ctx);
 		if (bpf_probe_read_user(stack, sizeof(stack), (void *)h->key.task))
 			return -1 - HB_DROP_READ_G;
-		if (h->sp < stack[0] || h->sp > stack[1])
+		/* At stack.hi itself there is no room for a return address. */
+		if (h->sp < stack[0] || h->sp >= stack[1])
 			return -1 - HB_DROP_BAD_G;
 		h->hi = stack[1];
 		if (goid_off && bpf_probe_read_user(&h->goid, sizeof(h->goid),
@@ -78,17 +79,33 @@ static __always_inline bool stack_switched(const struct hit *h, const struct hb_
 	return h->lang == HB_LANG_NATIVE && d > cfg_stack_span && -d > cfg_stack_span;
 }
 
-/* Takes the top frame off; its call never returned. */
-static __always_inline void abandon_top(struct hb_task *t)
+/* f has come off the stack unmeasured: what was measured inside it was inside the next one, too. */
+static __always_inline void frame_bequeath(struct hb_task *t, const struct hb_frame *f)
 {
-	struct hb_frame *f = frame_at(t, --t->nr);
+	struct hb_frame *up = frame_at(t, t->nr - 1);
 
+	if (!t->nr)
+		return;
+	up->child_ns += f->child_ns;
+	up->probe_ns += f->probe_ns;
+}
+
+/* Takes the top frame off; its call never returned. */
+__noinline int hb_abandon_top(struct hb_task *t)
+{
+	struct hb_frame *f;
+
+	if (!t || !t->nr || t->nr > HB_FRAME_DEPTH)
+		return 0;
+	f = frame_at(t, --t->nr);
+	frame_bequeath(t, f);
 	if (f->flags & HB_FRAME_OWNS)
 		t->active &= ~(1ULL << (f->group & 63));
 	if (!(f->flags & HB_FRAME_UNKNOWN))
 		count_fn(f->func, HB_FN_ABANDONED);
 	if (f->pending)
 		count_fn_n(f->nested_func, HB_FN_ABANDONED, f->pending);
+	return 0;
 }
 
 /* Is the call of this frame still open? Its return address must stand in its slot. */
@@ -104,6 +121,8 @@ static __always_inline bool frame_alive(const struct hit *h, const struct hb_fra
  * deeper than it; frames as deep, unless they made a tail call to it (same return address, another
  * function, one that has tail jumps); and less deep ones that are not alive. A chain of tail calls
  * that holds `fn` already is not continued by it: its end was not seen, and this is a new one.
+ * Depths do not compare with those of another stack: a call there is left alone as long as it is
+ * alive, and the result is 1; else 0.
  */
 __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u32 fn)
 {
@@ -126,13 +145,16 @@ __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u3
 		f = frame_at(t, n - 1);
 		if (n > dead) {
 			/* abandoned below */
+		} else if (stack_switched(h, f)) {
+			if (frame_alive(h, f))
+				return 1;
 		} else if (f->depth < h->depth) {
 			if (frame_alive(h, f))
 				break;
 		} else if (f->depth == h->depth && f->ra == ra && (f->flags & HB_FRAME_TAILS)) {
 			break;
 		}
-		abandon_top(t);
+		hb_abandon_top(t);
 	}
 	return 0;
 }
@@ -145,7 +167,7 @@ __noinline int hb_evict_deeper(struct hb_task *t, u64 depth)
 
 		if (!n || n > HB_FRAME_DEPTH || frame_at(t, n - 1)->depth <= depth)
 			break;
-		abandon_top(t);
+		hb_abandon_top(t);
 	}
 	return 0;
 }

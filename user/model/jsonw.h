@@ -29,7 +29,7 @@ void jsonw__bool(struct jsonw *w, const char *key, bool v);
 void jsonw__str(struct jsonw *w, const char *key, const char *s); /* NULL: null */
 void jsonw__u64(struct jsonw *w, const char *key, u64 v);	  /* M_NONE: null */
 void jsonw__s64(struct jsonw *w, const char *key, s64 v);
-void jsonw__u64_str(struct jsonw *w, const char *key, u64 v);	  /* "123"; M_NONE: null */
+void jsonw__u64_str(struct jsonw *w, const char *key, u64 v); /* "123"; M_NONE: null */
 /* With that many decimals; NaN and infinities, which JSON lacks, as null. */
 void jsonw__num(struct jsonw *w, const char *key, double v, int decimals);
 

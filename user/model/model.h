@@ -25,7 +25,7 @@ struct m_bucket {
 /* A latency distribution: exact count, sum, min and max beside a sparse histogram. */
 struct m_dist {
 	u64 count, sum_ns;
-	u64 min_ns, max_ns; /* M_NONE, 0 while empty */
+	u64 min_ns, max_ns;	 /* M_NONE, 0 while empty */
 	struct m_bucket *bucket; /* ascending idx, n > 0; the n sum up to count, or less when
 				    histograms ran out */
 	u32 nr_buckets;
@@ -45,11 +45,11 @@ struct m_host {
 /* A traced process. */
 struct m_target {
 	u32 pid;
-	u64 start_time;	 /* field 22 of /proc/PID/stat, clock ticks since boot */
+	u64 start_time; /* field 22 of /proc/PID/stat, clock ticks since boot */
 	char *exe, *cmdline, *build_id, *language; /* language: "go1.26.8", "native" */
-	u64 cpu_ns;	 /* CPU time used while recording; M_NONE: not known */
+	u64 cpu_ns; /* CPU time used while recording; M_NONE: not known */
 	u64 rss_bytes;
-	char *end;	 /* NULL: still running; else "exited", ... */
+	char *end; /* NULL: still running; else "exited", ... */
 };
 
 enum m_exit_mode { M_EXIT_SITE, M_EXIT_RET, M_EXIT_NR };
@@ -61,12 +61,12 @@ struct m_func {
 	char *op;      /* "encode", "decode", "call" */
 	char *library; /* shared object or Go module; NULL: the executable */
 	char *library_version;
-	char *note;    /* NULL, or what the reader must know: "contains I/O wait" */
-	u32 image;     /* index into images */
+	char *note; /* NULL, or what the reader must know: "contains I/O wait" */
+	u32 image;  /* index into images */
 	u64 vaddr;
-	u8 lang;       /* enum hb_lang */
-	u8 exit_mode;  /* enum m_exit_mode at the end of the recording */
-	u8 entry_class; /* enum hb_class */
+	u8 lang;		     /* enum hb_lang */
+	u8 exit_mode;		     /* enum m_exit_mode at the end of the recording */
+	u8 entry_class;		     /* enum hb_class */
 	u32 exit_sites[HB_CLASS_NR]; /* exit sites by class */
 	bool has_size, has_err;
 	u64 n[HB_FN_NR]; /* enum hb_fn_counter */
@@ -112,7 +112,7 @@ struct m_interval {
 struct m_cal {
 	u64 mono_ns;
 	u8 lang, entry_class, exit_class;
-	u32 in_ns, total_ns;	 /* inside the interval; whole pair as the enclosing call sees it */
+	u32 in_ns, total_ns; /* inside the interval; whole pair as the enclosing call sees it */
 	u32 spread_in_ns, spread_total_ns; /* half the middle 80 % of the batch medians */
 };
 
@@ -161,7 +161,8 @@ struct recording *recording__new(void); /* NULL: no memory */
 void recording__free(struct recording *r);
 
 /* Adds a printf-formatted warning once (a repeated sentence is kept once). */
-int recording__warn(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int recording__warn(struct recording *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 void m_dist__init(struct m_dist *d);
 void m_dist__fini(struct m_dist *d);

@@ -17,7 +17,9 @@
 #include "sym/registry.h"
 #include "trace/plan_impl.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #define BODY_UNKNOWN 4096 /* bytes looked at when a function's size is not known */
 #define AFTER_RETURN 256  /* bytes looked at after a return address outside known functions */
@@ -111,7 +113,8 @@ static void image_code_range(struct plan_image *pi)
 static int image_load(struct proc *p, const struct proc_map *m, struct plan_image *pi)
 {
 	int fd = proc__open_map(p, m), err, go_err = 0;
-	u64 vaddr;
+	u64 vaddr, t0;
+	char took[16];
 
 	if (fd < 0)
 		return fd;
@@ -130,6 +133,7 @@ static int image_load(struct proc *p, const struct proc_map *m, struct plan_imag
 	pi->map_ino = m->ino;
 	pi->ops = insn_ops__find_on(pi->im->machine, running_kernel());
 	image_code_range(pi);
+	t0 = mono_ns();
 	err = symtab__open(pi->im, &pi->syms, &go_err);
 	if (err) {
 		log_warn("%s: damaged symbol table; its functions are not found", m->path);
@@ -140,6 +144,9 @@ static int image_load(struct proc *p, const struct proc_map *m, struct plan_imag
 			"%s: its Go function table cannot be read (%s); Go functions in it are not "
 			"found",
 			m->path, strerror(-go_err));
+	if (pi->syms)
+		log_debug("%s: %zu functions read in %s", m->path, pi->syms->nr,
+			  format_ns(took, sizeof(took), mono_ns() - t0));
 	if (buildinfo__open(pi->im, &pi->build))
 		pi->build = NULL;
 	if (pi->build && go_layout__find(pi->build->go_minor, pi->im->machine, &pi->layout))
@@ -348,6 +355,11 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_r
 		return -ENOMEM;
 	if (!exit_ret)
 		return 0;
+	/* At a jump out the call has not ended, and its result is not there yet. */
+	if (pf->tails) {
+		plan__warn(pl, "%s may leave by a jump; return sites are used for it", pf->f->name);
+		return 0;
+	}
 	before = pi->sites.nr;
 	err = site__rets(&body, id, &pi->sites);
 	if (err == -ENOMEM)
@@ -537,7 +549,7 @@ int plan__ret_sites(const struct plan *pl, u32 func, struct site_list *out)
 {
 	const struct plan_func *pf = &pl->func[func];
 	struct code body;
-	int err = func_body(&pl->image[pf->image], pf->f, &body);
+	int err = pf->tails ? -ENOTSUP : func_body(&pl->image[pf->image], pf->f, &body);
 
 	return err ? err : site__rets(&body, func, out);
 }

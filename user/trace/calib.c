@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "util/clock.h"
 
 #define TURNS	   16 /* calls of a batch */
 #define TURNS_STEP 6  /* where a site is single-stepped: tens of us a call */
@@ -100,20 +101,12 @@ void calib__sites(struct calib_site *s)
 	}
 }
 
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
-
 static u64 time_loop(cal_loop loop, cal_fn fn, u64 n)
 {
-	u64 t0 = now_ns();
+	u64 t0 = mono_ns();
 
 	loop(fn, n, fake_g);
-	return now_ns() - t0;
+	return mono_ns() - t0;
 }
 
 static int cmp_u64(const void *a, const void *b)

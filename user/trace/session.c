@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -20,27 +19,13 @@
 #include "hbprof.skel.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #define DISCOVER_ROOM 16384 /* sites that may be found while recording */
 #define MAX_TASKS     65536
 #define RENEW_RESULTS (HB_LANG_NR * HB_CLASS_NR * HB_CLASS_NR)
-
-u64 mono_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
-
-static u64 wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
 
 void session__warn(struct session *s, const char *fmt, ...)
 {
@@ -361,10 +346,16 @@ static int attach_image(struct session *s, u32 image)
 
 int session__attach(struct session *s)
 {
+	u64 t0 = mono_ns();
+	u32 before = s->nr_sites;
+	char took[16];
 	int err = 0;
 
 	for (u32 i = 0; i < s->plan->nr_images && !err; i++)
 		err = attach_image(s, i);
+	if (!err)
+		log_info("attached %u sites in %s", s->nr_sites - before - s->sites_refused,
+			 format_ns(took, sizeof(took), mono_ns() - t0));
 	if (err && !proc__alive(s->plan->proc))
 		err = -ESRCH;
 	if (err == -ESRCH)
@@ -594,6 +585,8 @@ static int on_event(void *arg, void *data, size_t size)
 int session__open(struct plan *plan, const struct session_opts *o, struct session **out)
 {
 	struct session *s = calloc(1, sizeof(*s));
+	u64 t0 = mono_ns(), loaded;
+	char load_time[16], rest_time[16];
 	int err = -ENOMEM;
 
 	if (!s)
@@ -613,6 +606,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = put_funcs(s);
 	if (err)
 		goto out;
+	loaded = mono_ns();
 	attach__init(&s->target, bpf_program__fd(s->skel->progs.hb_probe));
 	attach__init(&s->self, bpf_program__fd(s->skel->progs.hb_probe));
 	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.events), on_event, s, NULL);
@@ -632,6 +626,10 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		log_err("the calibration's own probes are not hit; nothing could be measured");
 	for (u32 i = 0; i < plan->nr_warnings && !err; i++)
 		session__warn(s, "%s", plan->warning[i]);
+	if (!err)
+		log_debug("programs loaded in %s, calibrated in %s",
+			  format_ns(load_time, sizeof(load_time), loaded - t0),
+			  format_ns(rest_time, sizeof(rest_time), mono_ns() - loaded));
 out:
 	if (err)
 		session__close(s);

@@ -76,6 +76,4 @@ static inline struct recording *session__recording(const struct session *s)
 }
 void session__close(struct session *s);
 
-u64 mono_ns(void);
-
 #endif

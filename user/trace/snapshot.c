@@ -21,7 +21,9 @@
 #include "trace/session_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #define MAX_INTERVALS 512 /* then pairs are merged */
 
@@ -503,6 +505,7 @@ static void sum_coverage(struct session *s)
 {
 	struct m_coverage *c = &s->rec->coverage;
 
+	c->in_flight_start = 0;
 	for (u32 i = 0; i < s->rec->nr_funcs; i++) {
 		const struct m_func *f = &s->rec->func[i];
 
@@ -546,6 +549,7 @@ static void fill_cost(struct session *s)
 	struct recording *rec = s->rec;
 	struct rusage ru;
 
+	rec->cost.probe_ns = 0;
 	for (u32 i = 0; i < rec->nr_funcs; i++)
 		rec->cost.probe_ns += rec->func[i].n[HB_FN_ENTRIES] * pair_ns(rec, &rec->func[i]);
 	if (!getrusage(RUSAGE_SELF, &ru)) {
@@ -576,6 +580,7 @@ static int take_rows(struct session *s)
 int session__stop(struct session *s, const char *reason)
 {
 	struct recording *rec = s->rec;
+	char took[16];
 	int err;
 
 	note_usage(s);
@@ -583,6 +588,7 @@ int session__stop(struct session *s, const char *reason)
 	s->end_mono_ns = mono_ns();
 	rec->coverage.links = s->target.nr_links;
 	attach__fini(&s->target);
+	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	if (!proc__alive(s->plan->proc) && rec->nr_targets)
 		rec->target[0].end = strdup("exited");
 	err = session__snapshot(s);

@@ -22,6 +22,7 @@
 #include "target/proc.h"
 #include "trace/plan.h"
 #include "trace/session.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/units.h"
 
@@ -60,6 +61,7 @@ struct record_opts {
 	enum report_format format;
 	bool exit_ret, quiet;
 	int verbose;
+	u64 start_mono_ns; /* of the command */
 };
 
 static void parse_number(struct argp_state *st, const char *what, const char *arg, u64 max,
@@ -329,6 +331,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	struct session_opts so = {.max_tasks = o->max_tasks, .max_rows = o->max_rows};
 	struct session *s = NULL;
 	int status = EXIT_FAILED, err;
+	char took[16];
 
 	err = session__open(plan, &so, &s);
 	if (err)
@@ -344,7 +347,8 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		goto out;
 	}
 	session__start(s);
-	log_info("measuring %u functions", plan->nr_funcs);
+	log_info("measuring %u functions, %s after the start", plan->nr_funcs,
+		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
 	err = record_loop(w, s);
 	if (err)
 		log_err("measuring was cut short: %s", strerror(-err));
@@ -399,7 +403,7 @@ out:
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_opts o = {0};
+	struct record_opts o = {.start_mono_ns = mono_ns()};
 	int status;
 
 	o.probe = calloc(argc + 1, sizeof(*o.probe));

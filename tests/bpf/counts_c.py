@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""C and C++ programs: exact counts where the program stays on its stacks; where it does not, losses
+that are counted, and never a call that was not made.
+"""
+from exact import Measured, Seen, check_balance, check_exact, exact, parse_truth
+from live import HBPROF, Workload, done, run, test, text_changes
+
+MODES = [
+    ("spin", "spin", "-n 1000 -iters 200"),
+    ("spin", "push", "-n 1000 -iters 200 -g 2"),
+    ("spin", "endbr", "-n 1000 -iters 200"),
+    ("spin", "lea", "-n 1000 -iters 200"),
+    ("spin", "cost", "-n 2000"),
+    ("hostile", "plain", "-n 1000"),
+    ("hostile", "plain", "-n 300 -procs 1 -g 4"),
+    ("hostile", "threads", "-n 300"),
+    ("hostile", "longjmp", "-n 300 -g 2"),
+    ("hostile", "recursion", "-n 20"),
+    ("hostile", "seccomp", "-n 500"),
+    ("hostile", "tailcalls", "-n 500"),
+    ("hostile_cxx", "throw", "-n 300"),
+    ("hostile_cxx", "throwdeep", "-n 200 -g 2"),
+]
+# Calls through pointers and from libraries: at first their return sites are not known.
+FOUND_MODES = [
+    ("cjson_work", "parse", "-n 1000 -rate 4000"),
+    ("cjson_work", "parse", "-n 500 -rate 2000 -size device"),
+    ("cjson_work", "parselen", "-n 1000 -rate 4000 -size order"),
+    ("cjson_work", "print", "-n 1000 -rate 4000"),
+    ("cjson_work", "printunformatted", "-n 500 -rate 2000 -size device"),
+    ("cjson_work", "parseerr", "-n 999 -rate 4000"),
+    ("cjson_work", "threads", "-n 200 -rate 800"),
+    ("hostile", "funcptr", "-n 1000 -rate 4000"),
+    ("hostile", "dso", "-n 1000 -rate 4000"),
+]
+SWITCHED_MODES = [("sigaltstack", "-n 300"), ("fibers", "-n 300")]
+
+
+def found(name, *options):
+    """Unknown at first, known soon: half of the calls would be more than 50 ms at these rates."""
+    m = Measured(name, *options)
+    wrong = check_exact(m.report, m.lines, may_be_unknown=True)
+    for fn, t in parse_truth(m.lines).items():
+        unknown = Seen(m.report, fn).f["unknown_return_site"]
+        if unknown > t["entries"] // 2:
+            wrong.append(f"{fn}: {unknown} of {t['entries']} calls are still unknown")
+    return m.judge(wrong)
+
+
+def check_switched(m):
+    """Other stacks: a call is a sample, or dropped for that reason, or was left for dead when its
+    stack was switched away from: but there are no more samples than calls."""
+    wrong = check_balance(m.report)
+    c = m.report["coverage"]
+    wrong += [f"drops: {k} {n}" for k, n in c["drops"].items() if n and k != "stack_switch"]
+    for fn, t in parse_truth(m.lines).items():
+        s = Seen(m.report, fn)
+        lost = sum(s.f[k] for k in ("dropped", "abandoned", "in_flight_end", "unknown_return_site"))
+        if s.f["entries"] != t["entries"]:
+            wrong.append(f"{fn}: entries {s.f['entries']}, truth {t['entries']}")
+        if not s.calls <= t["calls"] <= s.calls + lost:
+            wrong.append(f"{fn}: calls {s.calls} + {lost} lost, truth {t['calls']}")
+    return wrong
+
+
+def switched(name):
+    m = Measured(name)
+    return m.judge(check_switched(m))
+
+
+def dlopen():
+    """A library that is loaded later has no functions yet; hbprof says so and leaves all as it was."""
+    wrong = []
+    with Workload("hostile -mode dlopen -n 20") as w:
+        r = run([HBPROF, "--pid", str(w.pid), "--probe", "latecodec_encode"])
+        if r.returncode != 3 or "latecodec_encode" not in r.stderr:
+            wrong.append(f"exit status {r.returncode}: {r.stderr}")
+        w.run()
+        wrong += text_changes(w.pid)
+        if w.finish():
+            wrong.append("the program failed")
+    return wrong
+
+
+def main():
+    for program, mode, flags in MODES:
+        test(f"{program} {mode} {flags}: counted exactly", exact, f"{program} -mode {mode} {flags}")
+    test("hostile_cxx throwcaught -n 300: counted exactly", exact,
+         "hostile_cxx -mode throwcaught -n 300", nested_may_end=True)
+    for program, mode, flags in FOUND_MODES:
+        test(f"{program} {mode} {flags}: return sites are found while it runs", found,
+             f"{program} -mode {mode} {flags}")
+    for mode, flags in SWITCHED_MODES:
+        test(f"hostile {mode} {flags}: on other stacks no call is made up", switched,
+             f"hostile -mode {mode} {flags}")
+    test("a function of a library that is loaded later is not found, and nothing is harmed", dlopen)
+    done()
+
+
+if __name__ == "__main__":
+    main()

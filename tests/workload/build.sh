@@ -135,6 +135,10 @@ check_c() {
         first spin ${f}_lea 'lea '
         expect spin ${f}_lea '!push ' "must have no push"
     done
+    first spin nop_lea_branch 'lea '
+    expect spin nop_lea_branch '^jle ' "must have a branch"
+    expect spin call_nop_ret 'call .*<nop_ret>' "must call nop_ret"
+    expect spin call_nop_ret '!(push|j[a-z]+) ' "must have nothing that is emulated but the call"
     expect spin cost_nop_push "call .*<nop_push>" "must call nop_push"
     expect hostile codec '^push ' "must have a push"
     expect hostile codec_deep 'call .*<codec_deep>' "must call itself"

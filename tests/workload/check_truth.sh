@@ -149,7 +149,7 @@ check_hostile() {
         "spin_endbr 50 50 0 0 0 0" "spin_lea 50 50 0 0 0 0"
     check spin -mode lea -n 50 -iters 200 -g 2 -- "spin_lea 100 100 0 0 0 0"
     check spin -mode cost -n 1001 -- "nop_push 1001 1001 0 0 0 0" "nop_endbr 1001 1001 0 0 0 0" \
-        "nop_lea 1001 1001 0 0 0 0"
+        "nop_lea 1001 1001 0 0 0 0" "nop_lea_branch 1001 1001 0 0 0 0" "nop_ret 1001 1001 0 0 0 0"
     check hostile -mode plain -n 20 -procs 1 -- "codec 20 30 0 0 0 0"
     check hostile -mode longjmp -n 20 -g 2 -- "codec 120 360 0 0 0 120"
     check hostile -mode recursion -n 20 -- "codec_deep 20 20000 0 0 0 0"

@@ -120,6 +120,8 @@ static void run_spin(struct truth *t)
 COST_LOOP(nop_push)
 COST_LOOP(nop_endbr)
 COST_LOOP(nop_lea)
+COST_LOOP(nop_lea_branch)
+COST_LOOP(call_nop_ret)
 
 /* n calls in batches of equal length, the rest in the last one. */
 static void cost(struct truth_func *f, uint64_t (*loop)(int), int n)
@@ -149,15 +151,23 @@ static void cost(struct truth_func *f, uint64_t (*loop)(int), int n)
 
 static void run_cost(struct truth *t)
 {
-	struct truth_func *push = truth_func_new(t, "probe", "call", "nop_push");
-	struct truth_func *endbr = truth_func_new(t, "probe", "call", "nop_endbr");
-	struct truth_func *lea = truth_func_new(t, "probe", "call", "nop_lea");
+	static const struct {
+		const char *name;
+		uint64_t (*loop)(int);
+	} each[] = {
+		{"nop_push", cost_nop_push},	{"nop_endbr", cost_nop_endbr},
+		{"nop_lea", cost_nop_lea},	{"nop_lea_branch", cost_nop_lea_branch},
+		{"nop_ret", cost_call_nop_ret},
+	};
+	enum { NR = sizeof(each) / sizeof(each[0]) };
+	struct truth_func *f[NR];
 
+	for (int i = 0; i < NR; i++)
+		f[i] = truth_func_new(t, "probe", "call", each[i].name);
 	truth_start(t);
-	cost(push, cost_nop_push, t->opt.n);
-	cost(endbr, cost_nop_endbr, t->opt.n);
-	cost(lea, cost_nop_lea, t->opt.n);
-	t->checksum = 3 * (uint64_t)t->opt.n;
+	for (int i = 0; i < NR; i++)
+		cost(f[i], each[i].loop, t->opt.n);
+	t->checksum = NR * (uint64_t)t->opt.n;
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,10 @@
  *
  *   spin_push, spin_endbr, spin_lea   long f(long n): n iterations of one sub and one branch
  *   nop_push, nop_endbr, nop_lea      void f(void): as little as can begin that way
+ *   nop_lea_branch                    as nop_lea, and its first block ends in a branch, as in nearly
+ *                                     every function that does something
+ *   nop_ret, call_nop_ret             as nop_push, and its only caller, which after the call has
+ *                                     nothing but an add and its own return
  *   spin_unprobed                     as spin_push, for the calibration
  *   tail_a, tail_b, tail_c            long f(long n): a and b leave by a jump to the next
  *
@@ -86,6 +90,27 @@
 	lea	(%rdi), %rax
 	ret
 	end	nop_lea
+
+	function nop_lea_branch
+	lea	(%rdi), %rax
+	test	%rax, %rax
+	jle	1f
+	mov	%rax, %rdx
+1:	ret
+	end	nop_lea_branch
+
+	function nop_ret
+	push	%rbp
+	pop	%rbp
+	ret
+	end	nop_ret
+
+	function call_nop_ret
+	sub	$8, %rsp
+	call	nop_ret
+	add	$8, %rsp
+	ret
+	end	call_nop_ret
 
 	function tail_a
 	push	%rbx
@@ -180,6 +205,27 @@
 	add	x0, x0, #0
 	ret
 	end	nop_lea
+
+	function nop_lea_branch
+	add	x0, x0, #0
+	cmp	x0, #0
+	b.le	1f
+	mov	x1, x0
+1:	ret
+	end	nop_lea_branch
+
+	function nop_ret
+	frame
+	unframe
+	ret
+	end	nop_ret
+
+	function call_nop_ret
+	frame
+	bl	nop_ret
+	unframe
+	ret
+	end	call_nop_ret
 
 	function tail_a
 	add	x0, x0, #1

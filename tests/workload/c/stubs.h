@@ -14,6 +14,9 @@ long spin_unprobed(long n);
 void nop_push(void);
 void nop_endbr(void);
 void nop_lea(void);
+void nop_lea_branch(void);
+void nop_ret(void);
+void call_nop_ret(void);
 
 /* n + 3, + 2, + 1. */
 long tail_a(long n);

@@ -14,12 +14,11 @@
 #define SITES	  2048
 
 /* Where things are. Only that they are far enough apart matters. */
-#define CODE	   0x10000ULL  /* vaddr of function 0 */
 #define CALLERS	   0x800000ULL /* vaddr of the first return address */
-#define IMAGE_END  0x4000000ULL
 #define STACKS	   0x7f0000000000ULL
 #define STACK_STEP (64ULL << 20)
 #define GS	   0xc000000000ULL
+#define FS	   0x7d0000000000ULL /* thread control block, and a jmp_buf */
 #define FOREIGN	   0x7e0000000000ULL
 
 /* Offsets in the g struct and in _panic. Not those of any Go version: bpf/ must ask. */
@@ -45,7 +44,7 @@ u32 w_nr_funcs;
 static struct w_task tasks_of[MAX_TASKS];
 static struct ret rets[MAX_RETS];
 static u32 nr_tasks_of, nr_rets, nr_sites, nr_ras, nr_stacks;
-static u32 recover_site[W_IMAGES];
+static u32 recover_site[W_IMAGES], undo_site;
 
 /* ---- making the program ---- */
 
@@ -69,10 +68,12 @@ static void locs_put(struct hb_site *s, s16 lost, s16 slot_of, s16 slot)
 
 static void images_put(void)
 {
-	for (u32 i = 0; i < W_IMAGES; i++) {
-		struct hb_image im = {.lo = CODE, .hi = IMAGE_END};
-		struct hb_site s = {.vaddr = 0x8000, .func = HB_FUNC_NONE, .image = i};
+	struct hb_site s;
 
+	for (u32 i = 0; i < W_IMAGES; i++) {
+		struct hb_image im = {.lo = W_CODE, .hi = W_CODE_END};
+
+		s = (struct hb_site){.vaddr = 0x8000, .func = HB_FUNC_NONE, .image = i};
 		if (i != W_NATIVE)
 			im.goid_off = GOID_OFF;
 		if (i == W_GO) {
@@ -85,6 +86,10 @@ static void images_put(void)
 		locs_put(&s, 0, 0, 0);
 		recover_site[i] = site_put(s);
 	}
+	/* as of a function that begins with a push and is probed after it */
+	s = (struct hb_site){.vaddr = 0x9000, .func = HB_FUNC_NONE, .image = W_NATIVE, .sp_fix = 8};
+	locs_put(&s, 0, 0, 0);
+	undo_site = site_put(s);
 }
 
 int w_init(void **state)
@@ -109,6 +114,8 @@ int w_init(void **state)
 	recording = true;
 	kernel.now_ns = 1000000;
 	images_put();
+	kernel__user_add(FS, 0x200);
+	kernel.task.thread.fsbase = FS;
 	return 0;
 }
 
@@ -120,7 +127,7 @@ u16 w_func(struct w_func spec)
 	assert_true(id < W_FUNCS);
 	spec.f.image = spec.image;
 	spec.f.lang = spec.image == W_NATIVE ? HB_LANG_NATIVE : HB_LANG_GO;
-	spec.vaddr = CODE + id * 0x1000;
+	spec.vaddr = W_CODE + id * 0x1000;
 	s.vaddr = spec.vaddr + 1;
 	s.sp_fix = spec.sp_fix;
 	if (spec.jbe)
@@ -144,9 +151,14 @@ struct w_func *w_func_at(u16 func)
 	return &w_funcs[func];
 }
 
+u64 w_addr(u32 image, u64 vaddr)
+{
+	return image_bias[image] + vaddr;
+}
+
 u64 w_ra_unknown(u32 image)
 {
-	return image_bias[image] + CALLERS + 0x40 * nr_ras++;
+	return w_addr(image, CALLERS + 0x40 * nr_ras++);
 }
 
 u64 w_ra_foreign(void)
@@ -158,7 +170,7 @@ u64 w_ra_foreign(void)
 static int image_of(u64 addr)
 {
 	for (int i = 0; i < W_IMAGES; i++)
-		if (addr - image_bias[i] >= CODE && addr - image_bias[i] < IMAGE_END)
+		if (addr - image_bias[i] >= W_CODE && addr - image_bias[i] < W_CODE_END)
 			return i;
 	return -1;
 }
@@ -317,7 +329,6 @@ void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
 	kernel.pid_tgid = (u64)t->tgid << 32 | t->tid;
 	kernel.cookie = HB_COOKIE(site, role, lang);
 	assert_int_equal(hb_probe(&regs), 0);
-	w.hits++;
 	w_check_frames();
 }
 
@@ -422,4 +433,27 @@ void w_recover(u64 depth)
 	w_hit(recover_site[w.recover], HB_ROLE_RECOVER, HB_LANG_GO, 0x8000, STACKS - 0x1000);
 	w.cur = (struct w_task *)t;
 	w.reg[W_AX] = ax;
+}
+
+/* setjmp keeps SP as it is after its own return: glibc hides it, musl (guard 0) does not. */
+void w_longjmp(u64 depth, u64 to, u64 guard)
+{
+	u64 sp = w.cur->hi - to, di = w.reg[W_DI], buf = FS + 0x100;
+
+	if (guard) {
+		sp ^= guard;
+		sp = sp << 17 | sp >> 47;
+	}
+	kernel__user_write64(buf + 6 * 8, sp);
+	kernel__user_write64(FS + 0x30, guard);
+	w.reg[W_DI] = buf;
+	w_hit(undo_site, HB_ROLE_LONGJMP, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
+	      w.cur->hi - depth - 8);
+	w.reg[W_DI] = di;
+}
+
+void w_catch(u64 depth)
+{
+	w_hit(undo_site, HB_ROLE_CATCH, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
+	      w.cur->hi - depth - 8);
 }

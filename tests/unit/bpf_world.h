@@ -27,14 +27,16 @@
 
 #include "bpf_host.h"
 
-#define W_TGID	 4711
-#define W_SELF	 99 /* the profiler itself */
-#define W_FUNCS	 128
-#define W_ROWS	 128
-#define W_HISTS	 384
-#define W_STACK	 (256ULL << 10)
-#define W_NO_LOC (-1)
-#define W_ANY	 HB_FUNC_NONE
+#define W_TGID	4711
+#define W_SELF	99 /* the profiler itself */
+#define W_FUNCS 128
+#define W_ROWS	128
+#define W_HISTS 384
+#define W_STACK (256ULL << 10)
+/* The code of every image, as link-time addresses. */
+#define W_CODE	   0x10000ULL
+#define W_CODE_END 0x4000000ULL
+#define W_ANY	   HB_FUNC_NONE
 
 /* The images; every world has them. W_GO is as Go 1.22 and later, W_GO_OLD as before. */
 enum { W_GO, W_GO_OLD, W_NATIVE, W_IMAGES };
@@ -79,7 +81,6 @@ struct world {
 	u64 reg[16];	      /* at the next hits; SP, and a goroutine's g, are the world's */
 	u32 recover;	      /* the image whose runtime.recovery is hit; by default W_GO */
 	bool counts_by_group; /* w_fini() sums the identity by group: see there */
-	u64 hits;
 };
 extern struct world w;
 
@@ -90,6 +91,7 @@ int w_fini(void **state);
 /* ---- making the program ---- */
 u16 w_func(struct w_func spec);
 #define W_FUNC(...) w_func((struct w_func){__VA_ARGS__})
+u64 w_addr(u32 image, u64 vaddr);
 u64 w_ra_unknown(u32 image);		  /* a return address without a site */
 u64 w_ra_foreign(void);			  /* one outside every image */
 u64 w_ra(u16 func);			  /* one with an attached, pure return site */
@@ -113,6 +115,8 @@ void w_ran(u16 func, u64 depth, u64 ra, u64 ns); /* a whole call of that length 
 void w_push(u64 depth, u64 value);		 /* what stands in the slot of that depth */
 void w_clobber(u64 from, u64 to); /* overwrites the slots of these depths, `from` included */
 void w_recover(u64 depth);	  /* runtime.recovery: the frame that calls at depth + 8 returns */
+void w_longjmp(u64 depth, u64 to, u64 guard); /* called at depth; whose setjmp's SP is at `to` */
+void w_catch(u64 depth);		      /* __cxa_begin_catch, called at depth */
 void w_move_stack(struct w_task *t, u64 size);
 void w_switch_stack(struct w_task *t, u64 hi); /* of a thread: to memory that is there */
 void w_reuse_g(struct w_task *t, u64 goid);

@@ -333,6 +333,87 @@ static void test_recovery_does_nothing_where_it_cannot_see(void **state)
 	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1);
 }
 
+/* ---- longjmp and catch ---- */
+
+static void check_longjmp(u64 guard)
+{
+	struct two t = two_of(W_NATIVE, 0);
+
+	/* a calls setjmp (SP at D2 - 8) and b; b calls longjmp */
+	w_call(t.a, D1, t.a_ra);
+	w_call(t.b, D2, t.b_ra);
+	w_pass(10);
+	w_longjmp(D3, D2 - 8, guard);
+	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 0);
+	assert_int_equal(w_n(t.b, HB_FN_ABANDONED), 1);
+	/* the slot of b still holds its return address */
+	w_ran(t.b, D3, t.b_ra, 10);
+	check_sample(t.b, 10);
+	w_ret(t.a, D1, t.a_ra);
+	check_sample(t.a, 20);
+}
+
+static void test_longjmp_abandons_exactly_the_dead(void **state)
+{
+	check_longjmp(0x3141592653589793ULL);
+}
+
+static void test_longjmp_of_musl_abandons_exactly_the_dead(void **state)
+{
+	check_longjmp(0);
+}
+
+static void test_a_longjmp_that_cannot_be_read_changes_nothing(void **state)
+{
+	struct two t = two_of(W_NATIVE, 0);
+
+	w_longjmp(D2, D1 - 8, 1);
+	w_call(t.a, D1, t.a_ra);
+	/* the word in the jmp_buf, and then the guard */
+	for (u32 i = 0; i < 2; i++) {
+		kernel__plant(KERNEL_READ_USER, NULL, i, 1, -14);
+		w_longjmp(D2, D1 - 8, 1);
+		assert_int_equal(w_frames(t.g), 1);
+	}
+	/* down the stack, not up: no jmp_buf that we know */
+	w_longjmp(D2, D3, 1);
+	assert_int_equal(w_frames(t.g), 1);
+	w_longjmp(D2, D1 - 8, 1);
+	assert_int_equal(w_frames(t.g), 0);
+}
+
+static void test_a_catch_abandons_what_was_thrown_through(void **state)
+{
+	struct two t = two_of(W_NATIVE, 0);
+
+	w_catch(D3);
+	w_call(t.a, D1, t.a_ra);
+	w_call(t.b, D2, t.b_ra);
+	w_pass(10);
+	/* caught in a, whose calls are all at D2 */
+	w_catch(D2);
+	assert_int_equal(w_n(t.b, HB_FN_ABANDONED), 1);
+	assert_int_equal(w_frames(t.g), 1);
+	w_ret(t.a, D1, t.a_ra);
+	check_sample(t.a, 10);
+}
+
+static void test_a_catch_on_another_stack_is_not_this_one_s(void **state)
+{
+	struct two t = two_of(W_NATIVE, 0);
+	u64 own = t.g->hi, other = w_thread(8)->hi;
+
+	w_run(t.g);
+	w_call(t.a, D1, t.a_ra);
+	w_switch_stack(t.g, other);
+	w_catch(D2);
+	w_longjmp(D2, D1, 1);
+	w_switch_stack(t.g, own);
+	w_pass(10);
+	w_ret(t.a, D1, t.a_ra);
+	check_sample(t.a, 10);
+}
+
 /* ---- what a lost call has measured ---- */
 
 static void test_calls_inside_a_lost_one_belong_to_the_next_one_out(void **state)
@@ -494,6 +575,11 @@ int main(void)
 		T(test_recovery_abandons_exactly_the_dead_before_go_1_22),
 		T(test_the_recovering_call_itself_goes_on),
 		T(test_recovery_does_nothing_where_it_cannot_see),
+		T(test_longjmp_abandons_exactly_the_dead),
+		T(test_longjmp_of_musl_abandons_exactly_the_dead),
+		T(test_a_longjmp_that_cannot_be_read_changes_nothing),
+		T(test_a_catch_abandons_what_was_thrown_through),
+		T(test_a_catch_on_another_stack_is_not_this_one_s),
 		T(test_calls_inside_a_lost_one_belong_to_the_next_one_out),
 		T(test_the_17th_call_is_dropped_and_its_return_ends_no_other),
 		T(test_leftovers_make_room_before_a_call_is_dropped),

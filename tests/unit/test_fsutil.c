@@ -175,6 +175,7 @@ static void test_only_regular_files_are_replaced(void **state)
 	assert_int_equal(fs_replace_file(other, "safe", 4), 0);
 	assert_int_equal(symlink("other", f->path), 0);
 	assert_int_equal(fs_replace_file(f->path, "evil", 4), -EEXIST);
+	assert_int_equal(fs_check_replace(f->path), -EEXIST);
 	assert_content(other, "safe");
 	assert_int_equal(lstat(f->path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
@@ -186,6 +187,22 @@ static void test_only_regular_files_are_replaced(void **state)
 	assert_int_equal(mkdir(f->path, 0700), 0);
 	assert_int_equal(fs_replace_file(f->path, "x", 1), -EISDIR);
 	assert_int_equal(nr_entries(f->dir), 1);
+}
+
+static void test_asking_whether_a_file_can_be_replaced_changes_nothing(void **state)
+{
+	struct folder *f = *state;
+	char path[128];
+
+	assert_int_equal(fs_check_replace(f->path), 0);
+	assert_int_equal(nr_entries(f->dir), 0);
+	assert_int_equal(fs_replace_file(f->path, "old", 3), 0);
+	assert_int_equal(fs_check_replace(f->path), 0);
+	assert_content(f->path, "old");
+	assert_int_equal(nr_entries(f->dir), 1);
+	assert_int_equal(fs_check_replace(f->dir), -EISDIR);
+	snprintf(path, sizeof(path), "%s/no/file", f->dir);
+	assert_int_equal(fs_check_replace(path), -ENOENT);
 }
 
 static void test_a_long_name_leaves_room_for_the_temporary_one(void **state)
@@ -300,6 +317,7 @@ int main(void)
 		in_folder(test_a_file_is_replaced_by_the_whole_new_one),
 		in_folder(test_a_path_without_a_folder_is_one_of_the_current_folder),
 		in_folder(test_only_regular_files_are_replaced),
+		in_folder(test_asking_whether_a_file_can_be_replaced_changes_nothing),
 		in_folder(test_a_long_name_leaves_room_for_the_temporary_one),
 		in_folder(test_a_failed_write_leaves_the_old_file_and_nothing_else),
 		cmocka_unit_test(test_writes_say_that_the_disk_is_full),

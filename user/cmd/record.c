@@ -23,6 +23,7 @@
 #include "trace/plan.h"
 #include "trace/session.h"
 #include "util/clock.h"
+#include "util/fsutil.h"
 #include "util/log.h"
 #include "util/units.h"
 
@@ -274,7 +275,8 @@ static int open_target(u64 pid, struct proc **out)
 			"/proc/%llu/status)",
 			pid, pid);
 	else if (err == -EACCES || err == -EPERM)
-		log_err("cannot look at process %llu: %s (hbprof needs root)", pid, strerror(-err));
+		log_err("cannot look at process %llu: %s%s", pid, strerror(-err),
+			geteuid() ? " (hbprof needs root)" : "");
 	else if (err)
 		log_err("cannot look at process %llu: %s", pid, strerror(-err));
 	if (err)
@@ -291,21 +293,26 @@ static int open_target(u64 pid, struct proc **out)
 	return 0;
 }
 
+static void say_no_capture(const char *path, int err)
+{
+	if (err == -EEXIST)
+		log_err("cannot write the capture %s: a symbolic link or no regular file is in its "
+			"place; name another with --output",
+			path);
+	else
+		log_err("cannot write the capture %s: %s", path, strerror(-err));
+}
+
 /* The capture comes first: a reader of stdout that has gone must not cost the measurement. */
 static int deliver(const struct record_opts *o, const struct recording *rec)
 {
 	struct report_opts ro = {.format = o->format, .width = report_width(STDOUT_FILENO)};
-	char name[64];
 	const char *path = o->output;
 	int err, status = EXIT_DONE;
 
-	if (!path) {
-		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o->pid);
-		path = name;
-	}
 	err = capture__write(rec, path);
 	if (err) {
-		log_err("cannot write the capture %s: %s", path, strerror(-err));
+		say_no_capture(path, err);
 		status = EXIT_FAILED;
 	} else if (strcmp(path, "-")) {
 		log_info("capture written to %s", path);
@@ -376,6 +383,11 @@ static int record(const struct record_opts *o)
 	if (status)
 		goto out;
 	status = EXIT_FAILED;
+	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;
+	if (err) {
+		say_no_capture(o->output, err);
+		goto out;
+	}
 	if (geteuid())
 		log_info("not root: attaching will need CAP_BPF and CAP_PERFMON");
 	err = waiter__open(&w, p->pid);
@@ -404,12 +416,17 @@ out:
 int cmd_record(int argc, char **argv)
 {
 	struct record_opts o = {.start_mono_ns = mono_ns()};
+	char name[64];
 	int status;
 
 	o.probe = calloc(argc + 1, sizeof(*o.probe));
 	if (!o.probe)
 		return EXIT_FAILED;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!o.output) {
+		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o.pid);
+		o.output = name;
+	}
 	if (o.verbose)
 		log_set_level(o.verbose > 1 ? LOG_DEBUG : LOG_INFO);
 	status = record(&o);

@@ -243,3 +243,25 @@ out:
 	close(folder);
 	return err;
 }
+
+int fs_check_replace(const char *path)
+{
+	char temp[TEMP_NAME_LEN];
+	const char *name;
+	int folder, fd, err;
+
+	folder = open_folder(path, &name);
+	if (folder < 0)
+		return folder;
+	err = check_replaceable(folder, name);
+	if (!err) {
+		fd = create_temp(folder, temp);
+		err = fd < 0 ? fd : 0;
+		if (fd >= 0) {
+			close(fd);
+			unlinkat(folder, temp, 0);
+		}
+	}
+	close(folder);
+	return err;
+}

@@ -57,12 +57,12 @@ static u32 site_put(struct hb_site s)
 	return id;
 }
 
-static void locs_put(struct hb_site *s, s16 lost, s16 slot_of, s16 slot)
+static void locs_put(struct hb_site *s, s16 lost, s16 moved, s16 to)
 {
 	for (s16 r = 0; r < HB_LOC_NR; r++) {
 		s->loc[r] = lost >> r & 1 ? HB_LOC_LOST : r;
-		if (slot_of == r + 1)
-			s->loc[r] = HB_LOC_STACK + slot;
+		if (moved == r + 1)
+			s->loc[r] = to;
 	}
 }
 
@@ -132,7 +132,7 @@ u16 w_func(struct w_func spec)
 	s.sp_fix = spec.sp_fix;
 	if (spec.jbe)
 		s.flags = HB_SITE_TAKEN;
-	locs_put(&s, spec.lost, spec.slot_of, spec.slot);
+	locs_put(&s, spec.lost, 0, 0);
 	spec.entry_site = site_put(s);
 	if (spec.f.flags & HB_FUNC_EXIT_RET) {
 		s.vaddr = spec.vaddr + 0x80;
@@ -203,7 +203,7 @@ u32 w_attach(u64 ra, struct w_site at)
 	};
 
 	assert_true(nr_rets < MAX_RETS);
-	locs_put(&s, at.lost, at.slot_of, at.slot);
+	locs_put(&s, at.lost, at.moved, at.to);
 	rets[nr_rets] = (struct ret){ra, site_put(s), at};
 	w_set_state(ra, HB_RA_ATTACHED);
 	return rets[nr_rets++].site;

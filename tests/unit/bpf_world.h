@@ -60,8 +60,6 @@ struct w_func {
 	bool jbe;	 /* the entry is the jbe of the stack check */
 	s32 sp_fix;	 /* of both */
 	s16 lost;	 /* bit r: register r cannot be had at the entry */
-	s16 slot_of; /* 1 + a register that is found in a stack slot at the entry and RET site */
-	s16 slot;    /* that slot */
 	/* filled in by the world */
 	u64 vaddr;
 	u32 entry_site, ret_site;
@@ -73,7 +71,7 @@ struct w_site {
 	u8 cls;
 	s32 delta; /* return address - site */
 	s16 lost;
-	s16 slot_of, slot;
+	s16 moved, to; /* 1 + a register, and where its value is, as in hb_site.loc */
 };
 
 struct world {

@@ -401,7 +401,7 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	u32 fn = s->func;
 	struct hb_frame *top;
 	struct hb_task *t;
-	int err;
+	int closed, err;
 
 	err = hit_task(ctx, s, 0, h);
 	if (err) {
@@ -415,13 +415,17 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 		return exit_unmatched(HB_FUNC_NONE, role, t, h);
 	arch_regs(ctx, h->regs);
 	hb_evict_deeper(t, h->depth);
-	if (hb_close_all(t, h, ra, role)) {
-		if (!t->nr)
-			task_idle(h);
+	closed = hb_close_all(t, h, ra, role);
+	if (!t->nr) {
+		if (!closed)
+			exit_unmatched(fn, role, t, h);
+		task_idle(h);
 		return 0;
 	}
+	if (closed)
+		return 0;
 	top = frame_at(t, t->nr - 1);
-	if (!t->nr || top->depth >= h->depth || !top->pending || !nested_in(top, fn))
+	if (top->depth >= h->depth || !top->pending || !nested_in(top, fn))
 		return exit_unmatched(fn, role, t, h);
 	top->pending--;
 	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];

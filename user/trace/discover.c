@@ -127,8 +127,7 @@ static void settle(struct session *s, struct wanted *w)
 	if (session__ra_set(s, &w->ev.key, HB_RA_ATTACHED))
 		return;
 	s->ras_discovered++;
-	s->calib.used[s->plan->func[w->ev.func].f->lang][s->plan->func[w->ev.func].entry_class]
-		     [w->site.cls] = true;
+	session__exit_used(s, s->plan->func[w->ev.func].f->lang, w->site.cls);
 	w->done = true;
 }
 

@@ -507,12 +507,17 @@ static void calib_mark_used(struct session *s)
 		}
 	}
 	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
-		/* What discovery finds is nearly always a branch. */
-		exit_[lang][HB_CLASS_BRANCH] = true;
+		exit_[lang][HB_CLASS_BRANCH] = true; /* session__exit_used() counts on it */
 		for (u32 e = 0; e < HB_CLASS_NR; e++)
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				s->calib.used[lang][e][x] |= entry[lang][e] && exit_[lang][x];
 	}
+}
+
+void session__exit_used(struct session *s, u8 lang, u8 cls)
+{
+	for (u32 e = 0; e < HB_CLASS_NR; e++)
+		s->calib.used[lang][e][cls] |= s->calib.used[lang][e][HB_CLASS_BRANCH];
 }
 
 static int keep_results(struct session *s, const struct calib_result *r, u32 nr)
@@ -548,6 +553,27 @@ int session__recalibrate(struct session *s, u32 batches)
 	/* Word by word: a handler may read between two of them, never half of one. */
 	s->skel->bss->cal = cal;
 	return keep_results(s, r, nr);
+}
+
+/*
+ * At the start every exit class is measured once: discovery may find any of them, and calls are
+ * corrected from the first one on. What has a site comes last, as the bias inside a call is kept by
+ * entry class only, and is renewed later on.
+ */
+static int calibrate_first(struct session *s)
+{
+	bool used[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR];
+	int err;
+
+	memcpy(used, s->calib.used, sizeof(used));
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
+		for (u32 e = 0; e < HB_CLASS_NR; e++)
+			for (u32 x = 0; x < HB_CLASS_NR; x++)
+				s->calib.used[lang][e][x] = used[lang][e][HB_CLASS_BRANCH] &&
+							    !used[lang][e][x];
+	err = session__recalibrate(s, CALIB_BATCHES);
+	memcpy(s->calib.used, used, sizeof(used));
+	return err ? err : session__recalibrate(s, 4 * CALIB_BATCHES);
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -619,7 +645,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	calib_mark_used(s);
 	err = calib_attach(s);
 	if (!err)
-		err = session__recalibrate(s, 4 * CALIB_BATCHES);
+		err = calibrate_first(s);
 	if (!err)
 		err = session__describe_target(s);
 	if (err == -ENODATA)

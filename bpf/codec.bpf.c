@@ -313,7 +313,7 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 		frame_bequeath(t, fr);
 		return drop_entry(fn, HB_DROP_CLOCK_BACK);
 	}
-	count_fn(fn, HB_FN_EXITS);
+	count_exit(fn, exit_class);
 	if (fr->tid != h->tid)
 		count_fn(fn, HB_FN_MIGRATED);
 	sm.raw_ns = h->now - fr->t0_ns;
@@ -429,7 +429,7 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 		return exit_unmatched(fn, role, t, h);
 	top->pending--;
 	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
-	count_fn(fn != HB_FUNC_NONE ? fn : top->nested_func, HB_FN_EXITS);
+	count_exit(fn != HB_FUNC_NONE ? fn : top->nested_func, s->cls);
 	return 0;
 }
 

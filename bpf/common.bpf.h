@@ -60,6 +60,14 @@ static __always_inline void count_fn(u32 fn, enum hb_fn_counter what)
 	count_fn_n(fn, what, 1);
 }
 
+static __always_inline void count_exit(u32 fn, u32 cls)
+{
+	struct hb_fn_stat *s = bpf_map_lookup_elem(&fn_stats, &fn);
+
+	if (s)
+		__sync_fetch_and_add(&s->exits[BOUNDED(cls, 7)], 1);
+}
+
 /* An entry that was counted and cannot be followed. */
 static __always_inline int drop_entry(u32 fn, enum hb_drop why)
 {

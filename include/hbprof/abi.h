@@ -196,7 +196,7 @@ struct hb_task {
  * still in the frames map. */
 enum hb_fn_counter {
 	HB_FN_ENTRIES,
-	HB_FN_EXITS,
+	HB_FN_EXITS,	 /* not used in the kernel: the sum of hb_fn_stat.exits */
 	HB_FN_ABANDONED, /* never returned: panic, Goexit, exception, longjmp */
 	HB_FN_UNKNOWN,	 /* return site not attached at the time of the call */
 	HB_FN_DROPPED,	 /* entered, but no frame could be kept: see enum hb_drop */
@@ -211,6 +211,7 @@ enum hb_fn_counter {
 
 struct hb_fn_stat {
 	u64 n[HB_FN_NR];
+	u64 exits[HB_CLASS_DIM]; /* by the class of the exit's site */
 };
 
 /* Why a hit was not used. */
@@ -296,6 +297,20 @@ struct hb_event {
 	u16 proc;
 };
 
+/* One CPU sample of a traced process, as long as its stacks are: ip[] holds the user frames, then the
+ * kernel's, innermost first. The kernel gives at most kernel.perf_event_max_stack (127) of each. */
+#define HB_STACK_USER	127
+#define HB_STACK_KERNEL 64
+
+struct hb_sample {
+	u32 tgid;
+	u16 func;     /* of the innermost open codec call; HB_FUNC_NONE: in none */
+	u8 nr_user;   /* HB_STACK_USER: perhaps cut there */
+	u8 nr_kernel; /* HB_STACK_KERNEL: perhaps cut there */
+	u64 ip[1 + HB_STACK_USER + HB_STACK_KERNEL]; /* 1: a power of two bounds the first index */
+};
+#define HB_SAMPLE_BYTES(nr) (8 + 8 * (nr)) /* of a record with so many frames */
+
 /* Calibrated cost of a probe, ns. Written by user space every few seconds, read per call. */
 struct hb_cal {
 	u32 in_ns[HB_LANG_NR][HB_CLASS_DIM]; /* inside the interval, by the entry's class */
@@ -307,6 +322,8 @@ _Static_assert(sizeof(struct hb_site) == 64, "one cache line");
 _Static_assert(sizeof(struct hb_func) == 32, "half a cache line");
 _Static_assert(sizeof(struct hb_frame_key) == 16, "hash keys must have no padding");
 _Static_assert(sizeof(struct hb_row_key) == 8, "hash keys must have no padding");
+_Static_assert(__builtin_offsetof(struct hb_sample, ip) == HB_SAMPLE_BYTES(0),
+	       "frames follow the head");
 _Static_assert(sizeof(struct hb_ra_key) == 16, "hash keys must have no padding");
 
 #endif

@@ -19,6 +19,8 @@ u64 w_n(u16 func, enum hb_fn_counter what)
 		const struct hb_fn_stat *s = kernel__map_at(HOST_MAP(FN_STATS), cpu, &key);
 
 		n += s->n[what];
+		for (u32 c = 0; what == HB_FN_EXITS && c < HB_CLASS_DIM; c++)
+			n += s->exits[c];
 	}
 	return n;
 }

@@ -70,6 +70,7 @@ struct m_func {
 	u32 exit_sites[HB_CLASS_NR]; /* exit sites by class */
 	bool has_size, has_err;
 	u64 n[HB_FN_NR]; /* enum hb_fn_counter */
+	u64 exits_by[HB_CLASS_NR]; /* of n[HB_FN_EXITS]: by the class of the exit's site */
 	u64 in_flight_end;
 };
 

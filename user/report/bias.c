@@ -7,14 +7,17 @@
 
 #include "util/array.h"
 
+/* Where most of its calls ended; before the first has, where most of its sites are. */
 static u8 main_exit_class(const struct m_func *f)
 {
 	u8 best = HB_CLASS_NR;
-	u32 most = 0;
+	u64 most = 0;
 
 	for (u8 c = 0; c < HB_CLASS_NR; c++) {
-		if (f->exit_sites[c] > most) {
-			most = f->exit_sites[c];
+		u64 n = f->n[HB_FN_EXITS] ? f->exits_by[c] : f->exit_sites[c];
+
+		if (n > most) {
+			most = n;
 			best = c;
 		}
 	}

@@ -136,6 +136,10 @@ static void print_function(struct view *v, struct jsonw *w, const struct m_func 
 	for (u32 c = 0; c < HB_CLASS_NR; c++)
 		jsonw__u64(w, hb_class_names[c], f->exit_sites[c]);
 	jsonw__end_object(w);
+	jsonw__object(w, "exits_by_class");
+	for (u32 c = 0; c < HB_CLASS_NR; c++)
+		jsonw__u64(w, hb_class_names[c], f->exits_by[c]);
+	jsonw__end_object(w);
 	jsonw__bool(w, "has_size", f->has_size);
 	jsonw__bool(w, "has_errors", f->has_err);
 	print_counters(w, f->n);

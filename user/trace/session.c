@@ -671,6 +671,7 @@ int session__start(struct session *s)
 	s->begin_wall_ns = wall_ns();
 	if (proc__usage(s->plan->proc, &s->cpu_begin_ns, &rss))
 		s->cpu_begin_ns = M_NONE;
+	session__mark_own_cpu(s);
 	s->begin_mono_ns = s->prev_mono_ns = mono_ns();
 	__atomic_store_n(&s->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	return 0;

@@ -49,7 +49,7 @@ struct session {
 	u32 max_rows, max_hists, max_tasks;
 	struct hb_event *pending; /* return addresses asked for, not yet handled */
 	size_t nr_pending, cap_pending;
-	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns;
+	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns, own_cpu_begin_ns;
 	u64 map_bytes;
 	u32 ras_discovered, ras_refused, sites_refused;
 	struct recording *rec; /* being filled; the caller takes it after session__stop() */
@@ -67,6 +67,9 @@ int session__poll(struct session *s);
 int session__recalibrate(struct session *s, u32 batches); /* 0: the usual number */
 /* Ends an interval: its changes are added to the recording. */
 int session__snapshot(struct session *s);
+/* What has been measured so far, without intervals, host and what is in flight: not balanced, as calls
+ * go on while it is read. The caller's; recording__free() it. */
+int session__live(struct session *s, struct recording **out);
 /* reason: why recording ended. The recording is complete and balanced afterwards. */
 int session__stop(struct session *s, const char *reason);
 /* What was recorded, all but the host; valid until session__close(). */

@@ -16,6 +16,8 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 		   size_t nr);
 /* Describes the process in s->rec, while it is there to be described. */
 int session__describe_target(struct session *s);
+/* From here on hbprof's own CPU time counts as cost of the measurement. */
+void session__mark_own_cpu(struct session *s);
 /* An exit of this class has been found in code of a language: its cost is kept up to date. */
 void session__exit_used(struct session *s, u8 lang, u8 cls);
 /* Exits of a plan's function are from now on seen at its returns. */

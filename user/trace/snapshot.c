@@ -347,14 +347,19 @@ static int fill_func_counters(struct session *s, u32 i, struct m_func *f)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.fn_stats), &i, v))
 		err = -errno;
-	for (int c = 0; c < cpus && !err; c++)
+	for (int c = 0; c < cpus && !err; c++) {
 		for (u32 k = 0; k < HB_FN_NR; k++)
 			f->n[k] += v[c].n[k];
+		for (u32 k = 0; k < HB_CLASS_NR; k++)
+			f->exits_by[k] += v[c].exits[k];
+	}
+	for (u32 k = 0; k < HB_CLASS_NR; k++)
+		f->n[HB_FN_EXITS] += f->exits_by[k];
 	free(v);
 	return err;
 }
 
-static int fill_drops(struct session *s)
+static int fill_drops(struct session *s, struct recording *rec)
 {
 	int cpus = libbpf_num_possible_cpus();
 	u64 *v = cpus > 0 ? array_alloc(cpus, sizeof(*v)) : NULL;
@@ -370,9 +375,9 @@ static int fill_drops(struct session *s)
 		for (int c = 0; c < cpus; c++)
 			sum += v[c];
 		if (k == HB_CNT_UNMATCHED)
-			s->rec->coverage.unmatched = sum;
+			rec->coverage.unmatched = sum;
 		else
-			s->rec->coverage.drop[k] = sum;
+			rec->coverage.drop[k] = sum;
 	}
 	free(v);
 	return err;
@@ -422,10 +427,8 @@ static void fill_exit_sites(const struct session *s, u32 func, struct m_func *m)
 	}
 }
 
-static int fill_funcs(struct session *s)
+static int fill_funcs(struct session *s, struct recording *rec)
 {
-	struct recording *rec = s->rec;
-
 	rec->func = array_alloc(s->nr_funcs, sizeof(*rec->func));
 	if (!rec->func)
 		return -ENOMEM;
@@ -457,10 +460,8 @@ static int fill_funcs(struct session *s)
 	return 0;
 }
 
-static int fill_images(struct session *s)
+static int fill_images(struct session *s, struct recording *rec)
 {
-	struct recording *rec = s->rec;
-
 	rec->image = array_alloc(s->plan->nr_images, sizeof(*rec->image));
 	if (!rec->image)
 		return -ENOMEM;
@@ -501,13 +502,13 @@ static u64 min_u64(u64 a, u64 b)
 
 /* Sums over the functions. An exit whose entry was dropped is unseen too: those are not "in flight
  * when recording began". */
-static void sum_coverage(struct session *s)
+static void sum_coverage(struct session *s, struct recording *rec, u64 end_mono_ns)
 {
-	struct m_coverage *c = &s->rec->coverage;
+	struct m_coverage *c = &rec->coverage;
 
 	c->in_flight_start = 0;
-	for (u32 i = 0; i < s->rec->nr_funcs; i++) {
-		const struct m_func *f = &s->rec->func[i];
+	for (u32 i = 0; i < rec->nr_funcs; i++) {
+		const struct m_func *f = &rec->func[i];
 
 		for (u32 k = 0; k < HB_FN_NR; k++)
 			c->n[k] += f->n[k];
@@ -515,7 +516,7 @@ static void sum_coverage(struct session *s)
 		c->in_flight_start += f->n[HB_FN_UNSEEN] -
 				      min_u64(f->n[HB_FN_UNSEEN], f->n[HB_FN_DROPPED]);
 	}
-	c->measured_ns = c->wall_ns = s->end_mono_ns - s->begin_mono_ns;
+	c->measured_ns = c->wall_ns = end_mono_ns - s->begin_mono_ns;
 	c->sites = s->nr_sites - CALIB_SITES - s->sites_refused;
 	c->sites_refused = s->sites_refused;
 	for (u32 i = 0; i < s->plan->nr_images; i++)
@@ -526,36 +527,59 @@ static void sum_coverage(struct session *s)
 
 /* ---- cost --------------------------------------------------------------------------------- */
 
-/* The calibrated cost of the function's pairs: its entry with the exit class that most of its sites
- * have; the last calibration. */
-static u64 pair_ns(const struct recording *rec, const struct m_func *f)
+/* The last calibration of a pair of classes; 0: none. */
+static u64 pair_ns(const struct recording *rec, u8 lang, u8 entry_class, u8 exit_class)
 {
-	u32 x = f->exit_mode == M_EXIT_RET ? HB_CLASS_STEP : HB_CLASS_BRANCH;
-
-	for (u32 k = 0; k < HB_CLASS_NR; k++)
-		if (f->exit_sites[k] > f->exit_sites[x])
-			x = k;
 	for (u32 i = rec->nr_cals; i-- > 0;) {
 		const struct m_cal *c = &rec->cal[i];
 
-		if (c->lang == f->lang && c->entry_class == f->entry_class && c->exit_class == x)
+		if (c->lang == lang && c->entry_class == entry_class && c->exit_class == exit_class)
 			return c->total_ns;
 	}
 	return 0;
 }
 
-static void fill_cost(struct session *s)
+/* What the target paid for a function's calls. Those whose end was not seen, for want of a site or
+ * of a return, paid for an entry: half a pair. */
+static u64 func_cost_ns(const struct recording *rec, const struct m_func *f)
 {
-	struct recording *rec = s->rec;
+	u64 ns = 0, ended = f->n[HB_FN_EXITS];
+	u8 most = HB_CLASS_BRANCH;
+
+	for (u8 k = 0; k < HB_CLASS_NR; k++) {
+		ns += f->exits_by[k] * pair_ns(rec, f->lang, f->entry_class, k);
+		if (f->exits_by[k] > f->exits_by[most])
+			most = k;
+	}
+	if (f->n[HB_FN_ENTRIES] > ended)
+		ns += (f->n[HB_FN_ENTRIES] - ended) * pair_ns(rec, f->lang, f->entry_class, most) /
+		      2;
+	return ns;
+}
+
+static u64 own_cpu_ns(const struct rusage *ru)
+{
+	return ((u64)ru->ru_utime.tv_sec + (u64)ru->ru_stime.tv_sec) * 1000000000 +
+	       ((u64)ru->ru_utime.tv_usec + (u64)ru->ru_stime.tv_usec) * 1000;
+}
+
+void session__mark_own_cpu(struct session *s)
+{
+	struct rusage ru;
+
+	s->own_cpu_begin_ns = getrusage(RUSAGE_SELF, &ru) ? M_NONE : own_cpu_ns(&ru);
+}
+
+static void fill_cost(struct session *s, struct recording *rec)
+{
 	struct rusage ru;
 
 	rec->cost.probe_ns = 0;
 	for (u32 i = 0; i < rec->nr_funcs; i++)
-		rec->cost.probe_ns += rec->func[i].n[HB_FN_ENTRIES] * pair_ns(rec, &rec->func[i]);
+		rec->cost.probe_ns += func_cost_ns(s->rec, &rec->func[i]);
 	if (!getrusage(RUSAGE_SELF, &ru)) {
-		rec->cost.hbprof_cpu_ns =
-			((u64)ru.ru_utime.tv_sec + (u64)ru.ru_stime.tv_sec) * 1000000000 +
-			((u64)ru.ru_utime.tv_usec + (u64)ru.ru_stime.tv_usec) * 1000;
+		if (s->own_cpu_begin_ns != M_NONE)
+			rec->cost.hbprof_cpu_ns = own_cpu_ns(&ru) - s->own_cpu_begin_ns;
 		rec->cost.rss_bytes = (u64)ru.ru_maxrss * 1024;
 	}
 	rec->cost.kernel_map_bytes = s->map_bytes + s->skel->bss->nr_tasks * sizeof(struct hb_task);
@@ -595,18 +619,18 @@ int session__stop(struct session *s, const char *reason)
 	if (!err)
 		err = take_rows(s);
 	if (!err)
-		err = fill_funcs(s);
+		err = fill_funcs(s, rec);
 	if (!err)
-		err = fill_images(s);
+		err = fill_images(s, rec);
 	if (!err)
-		err = fill_drops(s);
+		err = fill_drops(s, rec);
 	if (!err)
 		err = fill_in_flight(s);
 	if (err) {
 		log_err("cannot read the results: %s", strerror(-err));
 		return err;
 	}
-	sum_coverage(s);
+	sum_coverage(s, rec, s->end_mono_ns);
 	rec->coverage.balanced = true;
 	rec->version = strdup(HBPROF_VERSION);
 	rec->attach = strdup("uprobe_multi");
@@ -614,6 +638,73 @@ int session__stop(struct session *s, const char *reason)
 	rec->begin_wall_ns = s->begin_wall_ns;
 	rec->begin_mono_ns = s->begin_mono_ns;
 	rec->end_mono_ns = s->end_mono_ns;
-	fill_cost(s);
+	fill_cost(s, rec);
 	return rec->version && rec->attach && rec->stop_reason ? 0 : -ENOMEM;
+}
+
+/* ---- while it goes on --------------------------------------------------------------------- */
+
+static int dup_target(const struct m_target *from, struct recording *rec)
+{
+	struct m_target *t = array_alloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = *from;
+	t->exe = dup_or_null(from->exe);
+	t->cmdline = dup_or_null(from->cmdline);
+	t->build_id = dup_or_null(from->build_id);
+	t->language = dup_or_null(from->language);
+	t->end = NULL;
+	rec->target = t;
+	rec->nr_targets = 1;
+	return 0;
+}
+
+static int dup_cals(const struct recording *from, struct recording *rec)
+{
+	rec->cal = array_alloc(from->nr_cals + 1, sizeof(*rec->cal));
+	if (!rec->cal)
+		return -ENOMEM;
+	memcpy(rec->cal, from->cal, from->nr_cals * sizeof(*rec->cal));
+	rec->nr_cals = from->nr_cals;
+	return 0;
+}
+
+int session__live(struct session *s, struct recording **out)
+{
+	struct recording *rec = recording__new();
+	u64 now = mono_ns();
+	int err;
+
+	if (!rec)
+		return -ENOMEM;
+	err = read_rows(s, &rec->row, &rec->nr_rows);
+	for (u32 i = 0; i < rec->nr_rows && !err; i++)
+		rec->row[i].measured_ns = now - s->begin_mono_ns;
+	if (!err)
+		err = fill_funcs(s, rec);
+	if (!err)
+		err = fill_images(s, rec);
+	if (!err)
+		err = fill_drops(s, rec);
+	if (!err && s->rec->nr_targets)
+		err = dup_target(&s->rec->target[0], rec);
+	if (!err)
+		err = dup_cals(s->rec, rec);
+	for (u32 i = 0; i < s->rec->nr_warnings && !err; i++)
+		err = recording__warn(rec, "%s", s->rec->warning[i]);
+	if (err) {
+		recording__free(rec);
+		return err;
+	}
+	sum_coverage(s, rec, now);
+	rec->coverage.in_flight_end = M_NONE;
+	rec->coverage.links = s->target.nr_links;
+	rec->begin_wall_ns = s->begin_wall_ns;
+	rec->begin_mono_ns = s->begin_mono_ns;
+	rec->end_mono_ns = now;
+	fill_cost(s, rec);
+	*out = rec;
+	return 0;
 }

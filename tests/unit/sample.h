@@ -173,6 +173,10 @@ static inline void sample_counters(struct recording *r)
 
 	for (u32 i = 0; i < 3; i++)
 		r->func[i].n[HB_FN_ENTRIES] = r->func[i].n[HB_FN_EXITS] = exits[i];
+	r->func[0].exits_by[HB_CLASS_BRANCH] = exits[0] - 9;
+	r->func[0].exits_by[HB_CLASS_STEP] = 9;
+	r->func[1].exits_by[HB_CLASS_BRANCH] = exits[1];
+	r->func[2].exits_by[HB_CLASS_STEP] = exits[2];
 	n[HB_FN_ABANDONED] = 3;
 	n[HB_FN_UNKNOWN] = 5;
 	n[HB_FN_DROPPED] = 2;

@@ -363,6 +363,12 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 	return closed;
 }
 
+/* Are calls of this function followed by exits of this role? */
+static __always_inline bool exit_counts(const struct hb_func *f, u32 role)
+{
+	return !!(f->flags & HB_FUNC_EXIT_RET) == (role == HB_ROLE_RET);
+}
+
 /*
  * A return that ends no open call of this task. Where only the return of `fn` leads to the site, and
  * from further out than any call seen, that call was in flight when recording began. A function that
@@ -371,9 +377,8 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 static __always_inline int exit_unmatched(u32 fn, u32 role, struct hb_task *t, const struct hit *h)
 {
 	struct hb_func *f = fn == HB_FUNC_NONE ? NULL : bpf_map_lookup_elem(&funcs, &fn);
-	bool ret = f && (f->flags & HB_FUNC_EXIT_RET);
 
-	if (!f || ret != (role == HB_ROLE_RET) || (t && h->depth >= t->min_depth)) {
+	if (!f || !exit_counts(f, role) || (t && h->depth >= t->min_depth)) {
 		count_n(HB_CNT_UNMATCHED, 1);
 		return 0;
 	}
@@ -384,14 +389,14 @@ static __always_inline int exit_unmatched(u32 fn, u32 role, struct hb_task *t, c
 }
 
 /* May a return at a site of `fn` be that of a call nested in this frame? */
-static __always_inline bool nested_in(const struct hb_frame *top, u32 fn)
+static __always_inline bool nested_in(const struct hb_frame *top, u32 fn, u32 role)
 {
 	struct hb_func *f;
 
 	if (fn == HB_FUNC_NONE)
 		return true;
 	f = bpf_map_lookup_elem(&funcs, &fn);
-	return f && f->group == top->group;
+	return f && f->group == top->group && exit_counts(f, role);
 }
 
 static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
@@ -425,7 +430,7 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	if (closed)
 		return 0;
 	top = frame_at(t, t->nr - 1);
-	if (top->depth >= h->depth || !top->pending || !nested_in(top, fn))
+	if (top->depth >= h->depth || !top->pending || !nested_in(top, fn, role))
 		return exit_unmatched(fn, role, t, h);
 	top->pending--;
 	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];

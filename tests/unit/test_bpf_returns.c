@@ -502,6 +502,23 @@ static void test_recursion_is_exact_with_exits_at_returns(void **state)
 	assert_int_equal(w_plain(f)->raw_sum_ns, 300);
 }
 
+static void test_a_return_site_passed_in_vain_is_no_nested_return(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO), r = W_FUNC(.image = W_GO, .f.flags = HB_FUNC_EXIT_RET);
+	u64 ra = w_ra(f), inner = w_ra(f), r_ra = w_ra(r);
+
+	w_go(1);
+	w_call(f, D1, ra);
+	w_call(f, D2, inner);
+	/* both its own return and its return site are passed: it returns once */
+	w_ran(r, D3, r_ra, 10);
+	assert_int_equal(w_n(r, HB_FN_EXITS), 1);
+	w_ret(f, D2, inner);
+	w_ret(f, D1, ra);
+	assert_int_equal(w_n(f, HB_FN_EXITS), 2);
+	assert_int_equal(w_n(f, HB_FN_UNSEEN), 0);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, w_init, w_fini)
 
 int main(void)
@@ -527,6 +544,7 @@ int main(void)
 		T(test_another_path_past_a_return_site_ends_nothing),
 		T(test_a_function_may_be_followed_by_its_own_returns),
 		T(test_a_function_followed_by_its_returns_passes_its_return_sites_in_vain),
+		T(test_a_return_site_passed_in_vain_is_no_nested_return),
 		T(test_a_tail_jump_out_of_a_function_followed_by_its_returns_ends_it),
 		T(test_a_return_ends_only_its_own_function_and_only_at_its_depth),
 		T(test_recursion_is_exact_with_exits_at_returns),

@@ -21,7 +21,6 @@ JSON_MODES = [
     ("grow", "-n 4000"),
     ("recursion", "-n 200 -g 2"),
     ("panic", "-n 1000 -g 2"),
-    ("panicmix", "-n 200 -g 2"),
     ("goexit", "-n 1000"),
     ("block", "-n 200 -g 8"),
     ("goroutines", "-n 2"),
@@ -30,19 +29,19 @@ GC_MODES = [
     ("mixed", "-n 500 -g 4 -procs 4"),
     ("grow", "-n 1000"),
     ("recursion", "-n 100 -procs 3"),
-    ("panicmix", "-n 100"),
     ("block", "-n 50 -g 8"),
 ]
 CGO_MODES = [("callback", "-n 300 -g 2"), ("nested", "-n 300"), ("thread", "-n 300 -g 2")]
 BUILDS = ["stripped", "pie", "staticpie", "nosect"]
-BUILD_MODES = [("mixed", "-n 500"), ("panicmix", "-n 50"), ("grow", "-n 500")]
+BUILD_MODES = [("mixed", "-n 500"), ("spinouter", "-n 200 -iters 300"), ("grow", "-n 500")]
+PANICMIX_LEFT = 10  # entries a round that a panic ends: 1, 3, 1, 1 and 4
 
 
-def under_gc(name):
+def under_gc(name, **kw):
     """The collector runs all the time, and often by itself: stacks are moved and scanned."""
     os.environ["GOGC"] = "5"
     try:
-        return exact(name + " -gc")
+        return exact(name + " -gc", **kw)
     finally:
         del os.environ["GOGC"]
 
@@ -74,12 +73,18 @@ def main():
     for mode, flags in GC_MODES:
         test(f"{mode} {flags}: counted exactly while the garbage collector runs", under_gc,
              f"gojson_plain -mode {mode} {flags}")
+    test("panicmix -n 200 -g 2: counted exactly", exact, "gojson_plain -mode panicmix -n 200 -g 2",
+         left=400 * PANICMIX_LEFT)
+    test("panicmix -n 100: counted exactly while the garbage collector runs", under_gc,
+         "gojson_plain -mode panicmix -n 100", left=100 * PANICMIX_LEFT)
     for mode, flags in CGO_MODES:
         test(f"cgo {mode} {flags}: counted exactly", exact, f"gocgo -mode {mode} {flags}")
     for build in BUILDS:
         for mode, flags in BUILD_MODES:
             test(f"{build} {mode} {flags}: counted exactly", exact,
                  f"gojson_{build} -mode {mode} {flags}")
+        test(f"{build} panicmix -n 50: counted exactly", exact, f"gojson_{build} -mode panicmix -n 50",
+             left=50 * PANICMIX_LEFT)
     test("callers -n 20: an unknown return site is counted as such", callers_small,
          "gojson_plain -mode callers -n 20")
     test("callers -n 20000: return sites are found while the program runs", callers_learned,

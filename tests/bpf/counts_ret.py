@@ -4,7 +4,8 @@ return site is ever unknown; on x86-64 each return is single-stepped, so there a
 """
 import os
 
-from counts_c import SWITCHED_MODES, check_switched, found
+from counts_c import LEFT_MODES, SWITCHED_MODES, check_switched, found
+from counts_go import PANICMIX_LEFT
 from exact import Measured, exact
 from live import WORK, done, skip, test
 
@@ -22,14 +23,12 @@ C_MODES = [
     ("spin", "cost", "-n 320"),
     ("hostile", "plain", "-n 200"),
     ("hostile", "threads", "-n 50"),
-    ("hostile", "longjmp", "-n 50 -g 2"),
     ("hostile", "recursion", "-n 3"),
     ("hostile", "seccomp", "-n 100"),
     ("hostile", "tailcalls", "-n 100"),
     ("hostile", "funcptr", "-n 100"),
     ("hostile", "dso", "-n 100"),
     ("hostile_cxx", "throw", "-n 99"),
-    ("hostile_cxx", "throwdeep", "-n 50 -g 2"),
 ]
 GO_MODES = [
     ("marshal", "-n 200"),
@@ -45,7 +44,6 @@ GO_MODES = [
     ("grow", "-n 400"),
     ("recursion", "-n 20 -g 2"),
     ("panic", "-n 200 -g 2"),
-    ("panicmix", "-n 40 -g 2"),
     ("goexit", "-n 200"),
     ("block", "-n 50 -g 8"),
     ("goroutines", "-n 1 -g 2000"),
@@ -65,8 +63,9 @@ def main():
     for program, mode, flags in JUMP_MODES:
         test(f"{program} {mode} {flags}: functions that leave by a jump use return sites", found,
              f"{program} -mode {mode} {flags}", "--exit=ret")
-    test("hostile_cxx throwcaught: counted exactly at returns", exact,
-         "hostile_cxx -mode throwcaught -n 100", "--exit=ret", nested_may_end=True)
+    for program, mode, left in LEFT_MODES:
+        test(f"{program} {mode}: counted exactly at returns", exact,
+             f"{program} -mode {mode} -n 50 -g 2", "--exit=ret", left=100 * left)
     for mode, flags in SWITCHED_MODES:
         test(f"hostile {mode}: at returns, too, no call is made up", switched,
              f"hostile -mode {mode} -n 50")
@@ -76,6 +75,8 @@ def main():
     for mode, flags in GO_MODES:
         test(f"{mode} {flags}: counted exactly at returns", exact,
              f"gojson_plain -mode {mode} {flags}", "--exit=ret", exit_mode="ret")
+    test("panicmix: counted exactly at returns", exact, "gojson_plain -mode panicmix -n 40 -g 2",
+         "--exit=ret", exit_mode="ret", left=80 * PANICMIX_LEFT)
     test("cgo nested: counted exactly at returns", exact, "gocgo -mode nested -n 50", "--exit=ret")
     done()
 

@@ -111,14 +111,12 @@ def check_sizes(name, s, t, unknown):
         differ(name, "size_max", s.size_max, t["size_max"])
 
 
-def check_ends(name, s, t, nested_may_end):
+def check_ends(name, s, t, left):
     """Calls that never returned: left for dead, or still open when nothing came after. The truth
-    has the outermost ones; those nested in them may have been left, too."""
-    left = s.f["abandoned"] + s.f["in_flight_end"]
-    most = t["entries"] - t["calls"] if t["abandoned"] or nested_may_end else 0
-    if t["abandoned"] <= left <= most:
-        return []
-    return [f"{name}: {left} abandoned or in flight, truth {t['abandoned']} to {most}"]
+    has the outermost ones. left: all of them, nested ones too, where there are such."""
+    if left is None:
+        left = t["abandoned"]
+    return differ(name, "abandoned or in flight", s.f["abandoned"] + s.f["in_flight_end"], left)
 
 
 def check_calls(name, s, t, unknown):
@@ -132,7 +130,7 @@ def check_calls(name, s, t, unknown):
     return [f"{name}: calls {s.calls} + unknown {unknown}, truth {t['calls']}"]
 
 
-def check_function(report, name, t, may_be_unknown, nested_may_end):
+def check_function(report, name, t, may_be_unknown, left):
     s = Seen(report, name)
     if not s.f:
         return [f"{name}: not in the report"]
@@ -141,20 +139,19 @@ def check_function(report, name, t, may_be_unknown, nested_may_end):
     if unknown and not may_be_unknown:
         wrong.append(f"{name}: {unknown} calls from unknown return sites")
     wrong += check_calls(name, s, t, unknown)
-    wrong += check_ends(name, s, t, nested_may_end)
+    wrong += check_ends(name, s, t, left)
     wrong += check_sizes(name, s, t, unknown)
     return wrong
 
 
-def check_exact(report, lines, may_be_unknown=False, nested_may_end=False):
-    """Everything against the truth; nothing dropped. nested_may_end: calls nested in one that
-    returns may have been left in another way."""
+def check_exact(report, lines, may_be_unknown=False, left=None):
+    """Everything against the truth; nothing dropped. left: see check_ends()."""
     wrong = check_balance(report)
     if report["coverage"]["dropped"]:
         wrong.append(f"{report['coverage']['dropped']} dropped")
     wrong += [f"drops: {k} {n}" for k, n in report["coverage"]["drops"].items() if n]
     for name, t in parse_truth(lines).items():
-        wrong += check_function(report, name, t, may_be_unknown, nested_may_end)
+        wrong += check_function(report, name, t, may_be_unknown, left)
     return wrong
 
 

@@ -32,11 +32,15 @@ def unharmed(w, seconds=RESTORE_S):
 
 
 def measures(w):
-    """A short recording of a target that calls all the time works, and is balanced."""
+    """A short recording of a target that calls all the time works: what was in flight when it began
+    or ended is neither lost nor left for dead."""
     with Hbprof(w.pid, "-d", "100ms") as h:
         report = h.report(0)
-    wrong = check_balance(report)
-    if not report["coverage"]["exits"]:
+    c, wrong = report["coverage"], check_balance(report)
+    wrong += [f"{k}: {c[k]}" for k in ("abandoned", "unknown_return_site", "dropped") if c[k]]
+    if c["in_flight_end"] > 4:
+        wrong.append(f"{c['in_flight_end']} in flight at the end")
+    if not c["exits"]:
         wrong.append("no call was measured")
     if report["stop_reason"] != "duration":
         wrong.append(f"stop reason {report['stop_reason']}")

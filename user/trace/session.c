@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -214,26 +213,6 @@ int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)
 
 /* ---- verifying and attaching -------------------------------------------------------------- */
 
-bool session__site_intact(const struct session *s, u32 image, const struct site *site)
-{
-	const struct plan_image *pi = &s->plan->image[image];
-	u8 in_file[SITE_BYTES], in_memory[SITE_BYTES];
-	struct iovec local = {.iov_base = in_memory, .iov_len = site->len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)(site->vaddr + pi->bias),
-			       .iov_len = site->len};
-	u64 off;
-
-	if (image__off(pi->im, site->vaddr, &off) ||
-	    pread(pi->im->fd, in_file, site->len, (off_t)off) != site->len ||
-	    memcmp(in_file, site->bytes, site->len))
-		return false;
-	/* In memory a breakpoint (0xcc) of another tracer may stand on its first byte. */
-	if (process_vm_readv(s->plan->proc->pid, &local, 1, &remote, 1, 0) != site->len)
-		return true; /* not permitted, or paged out: the file was compared */
-	return !memcmp(in_memory + 1, site->bytes + 1, site->len - 1) &&
-	       (in_memory[0] == site->bytes[0] || in_memory[0] == 0xcc);
-}
-
 static u8 site_lang(const struct session *s, u32 image, const struct site *site)
 {
 	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH)
@@ -250,9 +229,10 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 	struct attach_probe *p = array_alloc(nr, sizeof(*p));
 	size_t refused = 0, n = 0;
 	u32 *id_of = array_alloc(nr, sizeof(*id_of));
+	struct code_page *page = calloc(1, sizeof(*page));
 	int err = -ENOMEM;
 
-	if (!p || !id_of)
+	if (!p || !id_of || !page)
 		goto out;
 	if (!image__unchanged(pi->im)) {
 		log_err("%s has changed since the process mapped it; it is not probed", pi->path);
@@ -262,7 +242,7 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 	for (size_t i = 0; i < nr; i++) {
 		u64 off;
 
-		if (!session__site_intact(s, image, &sites[i]) ||
+		if (!session__site_intact(s, image, &sites[i], page) ||
 		    image__off(pi->im, sites[i].vaddr, &off)) {
 			s->site[ids[i]].refused = true;
 			s->sites_refused++;
@@ -283,6 +263,7 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 out:
 	free(p);
 	free(id_of);
+	free(page);
 	return err;
 }
 

@@ -3,12 +3,24 @@
 #ifndef HBPROF_SESSION_IMPL_H
 #define HBPROF_SESSION_IMPL_H
 
+#include <sys/types.h>
+
 #include "trace/session.h"
+
+/* What was last read to verify sites, from the file and from the target's memory. Zeros: nothing. */
+struct code_page {
+	const struct plan_image *image;
+	u64 vaddr;
+	ssize_t nr_file, nr_memory;
+	u8 file[4096 + SITE_BYTES], memory[4096 + SITE_BYTES];
+};
 
 /* Gives a site to the kernel's table; *id is its index. 0 or -ENOSPC, -errno. */
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id);
-/* Is the code at the site still what was decoded, in the file and in the target's memory? */
-bool session__site_intact(const struct session *s, u32 image, const struct site *site);
+/* Is the code at the site still what was decoded, in the file and in the target's memory? Pages are
+ * read through *p (verify.c), so it is to be young: one for the sites of one attach. */
+bool session__site_intact(const struct session *s, u32 image, const struct site *site,
+			  struct code_page *p);
 /* Marks a return address (vaddr in an image) as attached or refused. */
 int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state);
 /* Probes sites of one image; refused ones are marked in s->site[]. */

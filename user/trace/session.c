@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -589,6 +590,20 @@ static int on_event(void *arg, void *data, size_t size)
 	return 0;
 }
 
+/* The programs compare with process ids as the machine's first PID namespace has them, whose inode
+ * is a constant (PROC_PID_INIT_INO, linux/proc_ns.h). */
+static void say_no_hits(void)
+{
+	struct stat st;
+
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != 0xEFFFFFFCU)
+		log_err("hbprof does not work in a PID namespace of its own, as in a container; run "
+			"it outside, where it can also measure what is inside, or with the host's "
+			"(docker run --pid=host)");
+	else
+		log_err("the calibration's own probes are not hit; nothing could be measured");
+}
+
 int session__open(struct plan *plan, const struct session_opts *o, struct session **out)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -630,7 +645,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	if (!err)
 		err = session__describe_target(s);
 	if (err == -ENODATA)
-		log_err("the calibration's own probes are not hit; nothing could be measured");
+		say_no_hits();
 	for (u32 i = 0; i < plan->nr_warnings && !err; i++)
 		session__warn(s, "%s", plan->warning[i]);
 	if (!err)

@@ -3,7 +3,9 @@
 #
 # setup.sh - installs from Debian's packages what building and testing need and is not there yet.
 #
-#   tests/setup.sh [-q|--quiet] [build|demo|test]     (default: test, which contains the others)
+#   tests/setup.sh [-q|--quiet] [build|demo|test|bench]     (default: test)
+#
+# Each contains those before it.
 #
 # With everything in place it is one dpkg-query. Without root it prints the command to run and
 # fails, so that nothing goes on half-equipped.
@@ -14,9 +16,9 @@ want=test
 for arg in "$@"; do
     case $arg in
     -q | --quiet) quiet=1 ;;
-    build | demo | test) want=$arg ;;
+    build | demo | test | bench) want=$arg ;;
     *)
-        echo "usage: tests/setup.sh [-q|--quiet] [build|demo|test]" >&2
+        echo "usage: tests/setup.sh [-q|--quiet] [build|demo|test|bench]" >&2
         exit 2
         ;;
     esac
@@ -43,11 +45,12 @@ libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 scdoc           test the manual pages
 python3         test checking JSON output
+bpftrace        bench the cost of other probes, to compare with
 '
 
 wanted() { # the packages of this stage, with their reasons
     awk -v want="$want" '
-        BEGIN { rank["build"] = 1; rank["demo"] = 2; rank["test"] = 3 }
+        BEGIN { rank["build"] = 1; rank["demo"] = 2; rank["test"] = 3; rank["bench"] = 4 }
         NF && rank[$2] <= rank[want] { p = $1; $1 = $2 = ""; sub(/^ +/, ""); print p "\t" $0 }' <<<"$list"
 }
 

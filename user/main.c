@@ -30,6 +30,7 @@ static const struct command {
 	{"record", "hbprof record", cmd_record,
 	 "attach to a process, measure, write a capture, print its report (the default)"},
 	{"report", "hbprof report", cmd_report, "print the report of a capture"},
+	{"export", "hbprof export", cmd_export, "write a capture in the format of another tool"},
 	{"help", "hbprof help", cmd_help, "show the options of a command"},
 };
 

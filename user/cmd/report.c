@@ -24,7 +24,7 @@ struct report_args {
 enum { OPT_FORMAT = 0x100, OPT_BY, OPT_WIDE };
 
 static const struct argp_option options[] = {
-	{"format", OPT_FORMAT, "FORMAT", 0, "table or json (default: table)", 1},
+	{"format", OPT_FORMAT, "FORMAT", 0, "table, json or csv (default: table)", 1},
 	{"by", OPT_BY, "WHAT", 0,
 	 "codec: one row per function; size: the payload size classes of each as well (default: "
 	 "codec)",
@@ -48,8 +48,10 @@ static void set_format(struct report_args *a, const char *arg, struct argp_state
 		a->opts.format = REPORT_TABLE;
 	else if (!strcmp(arg, "json"))
 		a->opts.format = REPORT_JSON;
+	else if (!strcmp(arg, "csv"))
+		a->opts.format = REPORT_CSV;
 	else
-		argp_error(state, "unknown format '%s': it is table or json", arg);
+		argp_error(state, "unknown format '%s': it is table, json or csv", arg);
 }
 
 static void set_by(struct report_args *a, const char *arg, struct argp_state *state)

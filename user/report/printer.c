@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
+#include "report/export.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "util/units.h"
@@ -49,6 +50,8 @@ int report__print(const struct recording *r, const struct report_opts *opts, FIL
 		goto out;
 	if (opts->format == REPORT_JSON) {
 		err = json__print(&v);
+	} else if (opts->format == REPORT_CSV) {
+		err = export_csv(&v);
 	} else {
 		table__facts(&v);
 		table__rows(&v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report.h - a recording as text: the table for people, JSON for programs. The same code prints a
+ * report.h - a recording as text: the table for people, JSON and CSV for programs. The same code prints a
  * recording that has just ended and one that was read from a capture, so both come out byte for
  * byte the same.
  */
@@ -11,12 +11,12 @@
 
 #include "model/model.h"
 
-enum report_format { REPORT_TABLE, REPORT_JSON };
+enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 enum report_by { REPORT_BY_CODEC, REPORT_BY_SIZE };
 
 struct report_opts {
 	enum report_format format;
-	enum report_by by; /* of the table; JSON always has both */
+	enum report_by by; /* of the table and of CSV; JSON always has both */
 	bool wide;	   /* full names, one line per row, whatever the width */
 	u32 width;	   /* columns of the reader's terminal; 0: one line per row */
 };

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* export.c - `hbprof export FILE --format FORMAT`: a capture in another tool's format. */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "cmd/cmd.h"
+#include "report/export.h"
+#include "util/fsutil.h"
+#include "util/log.h"
+
+struct export_args {
+	const char *file;
+	const char *output; /* NULL, "-": stdout */
+	bool given;	    /* format is */
+	enum export_format format;
+};
+
+enum { OPT_FORMAT = 0x100 };
+
+static const struct argp_option options[] = {
+	{"format", OPT_FORMAT, "FORMAT", 0,
+	 "csv, json, pprof, speedscope, openmetrics or benchstat", 1},
+	{"output", 'o', "FILE", 0, "Write to FILE (default: -, the standard output)", 2},
+	{0},
+};
+
+static void set_format(struct export_args *a, const char *arg, struct argp_state *state)
+{
+	for (u32 i = 0; i < EXPORT_NR; i++) {
+		if (strcmp(export_format_names[i], arg) != 0)
+			continue;
+		a->format = i;
+		a->given = true;
+		return;
+	}
+	argp_error(state,
+		   "unknown format '%s': it is csv, json, pprof, speedscope, openmetrics or "
+		   "benchstat",
+		   arg);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct export_args *a = state->input;
+
+	switch (key) {
+	case OPT_FORMAT:
+		set_format(a, arg, state);
+		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->file)
+			argp_error(state, "one capture at a time: '%s' is one too many", arg);
+		a->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->file)
+			argp_error(state, "which capture? Name its file, or - for standard input");
+		if (!a->given)
+			argp_error(state, "which format? --format FORMAT");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.doc = "Write a capture in the format of another tool: spreadsheets, pprof, speedscope, "
+	       "Prometheus, benchstat. Needs no root.\v"
+	       "Exit status: 0 written, 1 the capture cannot be read or the output not written, 2 "
+	       "usage.",
+};
+
+static int write_stdout(const char *bytes, size_t len)
+{
+	int err = 0;
+
+	/* A reader that has left is a write error to be told, not a silent end by signal. */
+	signal(SIGPIPE, SIG_IGN);
+	errno = 0;
+	if (fwrite(bytes, 1, len, stdout) != len || fflush(stdout))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		return 0;
+	log_err("cannot write to standard output: %s", strerror(-err));
+	/* It has been said: what is still buffered must not fail a second time at exit. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	return err;
+}
+
+static int export_to(const struct export_args *a, const struct recording *r)
+{
+	bool to_stdout = !a->output || !strcmp(a->output, "-");
+	char *bytes = NULL;
+	size_t len;
+	int err;
+
+	if (to_stdout && export_is_binary(a->format) && isatty(STDOUT_FILENO)) {
+		log_err("%s is not text; write it to a file with -o FILE, or to a pipe",
+			export_format_names[a->format]);
+		return -EINVAL;
+	}
+	err = export__render(r, a->format, &bytes, &len);
+	if (err) {
+		log_err("cannot export %s: %s", a->file, strerror(-err));
+		return err;
+	}
+	if (to_stdout) {
+		err = write_stdout(bytes, len);
+	} else {
+		err = fs_replace_file(a->output, bytes, len);
+		if (err)
+			log_err("cannot write %s: %s", a->output, strerror(-err));
+	}
+	free(bytes);
+	return err;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct export_args a = {0};
+	struct recording *r;
+	char why[512];
+	int err;
+
+	argp_err_exit_status = EXIT_USAGE;
+	err = argp_parse(&argp, argc, argv, 0, NULL, &a);
+	if (err) {
+		log_err("%s", strerror(err));
+		return EXIT_FAILED;
+	}
+	err = capture__read(a.file, &r, why, sizeof(why));
+	if (err) {
+		log_err("%s", why);
+		return EXIT_FAILED;
+	}
+	err = export_to(&a, r);
+	recording__free(r);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * export_benchstat.c - lines as `go test -bench` prints them, for golang.org/x/perf's benchstat. Format:
+ * go.dev/design/14313-benchmark-format and the package golang.org/x/perf/benchfmt.
+ *
+ * benchstat wants several measurements of one name, and judges two files by how these vary. Each
+ * interval of the recording is one: its calls, their mean, P50 and P99. A row that no interval knows is
+ * one measurement.
+ *
+ * What tells rows apart is in the name as /key=value, so that benchstat can group and filter by it. A
+ * slash would begin a new key: it is written as an underscore, like everything else that cannot stand
+ * in a name.
+ */
+#include "report/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/text.h"
+#include "util/array.h"
+#include "util/units.h"
+
+static const char *host_fact(const struct recording *r, const char *key)
+{
+	for (u32 i = 0; i < r->host.nr_facts; i++)
+		if (!strcmp(r->host.fact[i].key, key) &&
+		    strncmp(r->host.fact[i].value, "n/a", 3) != 0)
+			return r->host.fact[i].value;
+	return NULL;
+}
+
+/* One line: configuration is "key: value" to the end of it. */
+static void add_config(struct strbuf *b, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	strbuf__addf(b, "%s: ", key);
+	for (; *value; value++)
+		strbuf__addc(b, (unsigned char)*value < ' ' ? '?' : *value);
+	strbuf__addc(b, '\n');
+}
+
+/* Go's names for architectures. */
+static const char *go_arch(const char *arch)
+{
+	if (arch && !strcmp(arch, "x86_64"))
+		return "amd64";
+	return arch && !strcmp(arch, "aarch64") ? "arm64" : arch;
+}
+
+/* Go's unicode.IsSpace, of what is left unescaped in a name. */
+static bool is_space(u32 cp)
+{
+	return cp <= ' ' || cp == 0xa0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) ||
+	       cp == 0x202f || cp == 0x205f || cp == 0x3000;
+}
+
+/* value is escaped already, and so is UTF-8. */
+static void add_value(struct strbuf *b, const char *key, const char *value)
+{
+	u32 cp, len;
+
+	strbuf__addf(b, "/%s=", key);
+	for (; *value; value += len) {
+		len = text_decode(value, &cp);
+		if (!len)
+			len = 1;
+		else if (cp != '/' && !is_space(cp)) {
+			strbuf__add(b, value, len);
+			continue;
+		}
+		strbuf__addc(b, '_');
+	}
+}
+
+static void add_bench(struct strbuf *b, const struct view *v, const struct group *g, u64 cpus)
+{
+	strbuf__adds(b, "BenchmarkCall");
+	add_value(b, "codec", g->codec);
+	if (*g->op)
+		add_value(b, "op", g->op);
+	add_value(b, "func", g->name);
+	if (g->func && g->outcome == HB_OUTCOME_ERROR)
+		add_value(b, "outcome", hb_outcome_names[g->outcome]);
+	if (g->target && v->r->nr_targets > 1)
+		strbuf__addf(b, "/pid=%u", g->target->pid);
+	if (cpus)
+		strbuf__addf(b, "-%llu", cpus);
+}
+
+static void add_measure(struct view *v, const struct group *g, const struct m_dist *d, u64 cpus)
+{
+	u64 p50 = dist_quantile(d, DIST_P50), p99 = dist_quantile(d, DIST_P99);
+
+	add_bench(v->out, v, g, cpus);
+	strbuf__addf(v->out, " %llu %.1f ns/op", d->count, dist_mean(d));
+	if (p50 != M_NONE)
+		strbuf__addf(v->out, " %llu p50-ns", p50);
+	if (p99 != M_NONE)
+		strbuf__addf(v->out, " %llu p99-ns", p99);
+	strbuf__addc(v->out, '\n');
+}
+
+/* ---- intervals ---- */
+
+/* A delta of a row of one group. Sorted, they are the measurements in order. */
+struct piece {
+	u32 group, interval;
+	const struct m_delta *delta;
+};
+
+static int cmp_pieces(const void *pa, const void *pb)
+{
+	const struct piece *a = pa, *b = pb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->interval != b->interval)
+		return a->interval < b->interval ? -1 : 1;
+	return a->delta < b->delta ? -1 : a->delta > b->delta;
+}
+
+/* Which group each row belongs to; groups.nr: none. */
+static u32 *groups_of_rows(const struct view *v)
+{
+	u32 *of = array_alloc(v->r->nr_rows, sizeof(*of));
+
+	for (u32 i = 0; of && i < v->r->nr_rows; i++)
+		of[i] = v->groups.nr;
+	for (u32 g = 0; of && g < v->groups.nr; g++)
+		for (u32 k = 0; k < v->groups.v[g].nr_rows; k++)
+			of[v->groups.v[g].row[k] - v->r->row] = g;
+	return of;
+}
+
+/* Inclusive time is LEAF and OUTER. */
+static bool wanted(const struct m_delta *d)
+{
+	return d->count && d->sum_ns != M_NONE &&
+	       (d->dist == HB_DIST_LEAF || d->dist == HB_DIST_OUTER);
+}
+
+static int collect(const struct view *v, struct piece **out, size_t *nr)
+{
+	u32 *of = groups_of_rows(v);
+	size_t cap = 0;
+	int err = of ? 0 : -ENOMEM;
+
+	for (u32 i = 0; !err && i < v->r->nr_intervals; i++) {
+		const struct m_interval *iv = &v->r->interval[i];
+
+		for (u32 k = 0; !err && k < iv->nr_deltas; k++) {
+			const struct m_delta *d = &iv->delta[k];
+
+			if (!wanted(d) || d->row >= v->r->nr_rows || of[d->row] == v->groups.nr)
+				continue;
+			err = array_grow((void **)out, *nr, &cap, sizeof(**out));
+			if (!err)
+				(*out)[(*nr)++] = (struct piece){of[d->row], i, d};
+		}
+	}
+	free(of);
+	if (!err && *nr)
+		qsort(*out, *nr, sizeof(**out), cmp_pieces);
+	return err;
+}
+
+/* An interval does not know its extremes; they lie within those of the whole row. */
+static int add_piece(struct m_dist *d, const struct group *g, const struct piece *p)
+{
+	struct m_dist one = {.count = p->delta->count,
+			     .sum_ns = p->delta->sum_ns,
+			     .min_ns = g->inc.min_ns,
+			     .max_ns = g->inc.max_ns,
+			     .bucket = p->delta->bucket,
+			     .nr_buckets = p->delta->nr_buckets};
+
+	return m_dist__merge(d, &one);
+}
+
+/* The lines of one group; *at moves past its pieces. */
+static int add_group(struct view *v, u32 g, const struct piece *p, size_t nr, size_t *at, u64 cpus)
+{
+	bool none = *at >= nr || p[*at].group != g;
+	int err = 0;
+
+	if (none)
+		add_measure(v, &v->groups.v[g], &v->groups.v[g].inc, cpus);
+	while (!err && *at < nr && p[*at].group == g) {
+		u32 interval = p[*at].interval;
+		struct m_dist d;
+
+		m_dist__init(&d);
+		for (; !err && *at < nr && p[*at].group == g && p[*at].interval == interval;
+		     (*at)++)
+			err = add_piece(&d, &v->groups.v[g], &p[*at]);
+		if (!err)
+			add_measure(v, &v->groups.v[g], &d, cpus);
+		m_dist__fini(&d);
+	}
+	return err;
+}
+
+int export_benchstat(struct view *v)
+{
+	const char *online = host_fact(v->r, "cpus_online");
+	struct piece *p = NULL;
+	size_t nr = 0, at = 0;
+	u64 cpus = 0;
+	int err;
+
+	if (online && parse_u64(online, 1u << 20, &cpus))
+		cpus = 0;
+	add_config(v->out, "goos", "linux");
+	add_config(v->out, "goarch", go_arch(host_fact(v->r, "arch")));
+	add_config(v->out, "pkg", "hbprof");
+	add_config(v->out, "cpu", host_fact(v->r, "cpu_model"));
+	strbuf__adds(v->out, "Unit p50-ns better=lower\nUnit p99-ns better=lower\n");
+	err = collect(v, &p, &nr);
+	for (u32 g = 0; !err && g < v->groups.nr; g++)
+		err = add_group(v, g, p, nr, &at, cpus);
+	free(p);
+	return err;
+}

@@ -73,7 +73,7 @@ def switched(name):
 
 
 def dlopen():
-    """A library that is loaded later has no functions yet; hbprof says so and leaves all as it was."""
+    """A library that is loaded later has no functions yet: that is said, and nothing is changed."""
     wrong = []
     with Workload("hostile -mode dlopen -n 20") as w:
         r = run([HBPROF, "--pid", str(w.pid), "--probe", "latecodec_encode"])

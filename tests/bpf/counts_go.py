@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Go programs: every entry, call, error, byte and abandoned call, against the program's own counts."""
+"""Go programs: every entry, call, error, byte and abandoned call, against the truth they print."""
 import os
 
 from exact import Measured, check_exact, exact, parse_truth
@@ -83,8 +83,8 @@ def main():
         for mode, flags in BUILD_MODES:
             test(f"{build} {mode} {flags}: counted exactly", exact,
                  f"gojson_{build} -mode {mode} {flags}")
-        test(f"{build} panicmix -n 50: counted exactly", exact, f"gojson_{build} -mode panicmix -n 50",
-             left=50 * PANICMIX_LEFT)
+        test(f"{build} panicmix -n 50: counted exactly", exact,
+             f"gojson_{build} -mode panicmix -n 50", left=50 * PANICMIX_LEFT)
     test("callers -n 20: an unknown return site is counted as such", callers_small,
          "gojson_plain -mode callers -n 20")
     test("callers -n 20000: return sites are found while the program runs", callers_learned,

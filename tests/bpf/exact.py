@@ -58,7 +58,8 @@ class Seen:
 
 
 def identity(name, n):
-    out = sum(n[k] for k in ("exits", "abandoned", "unknown_return_site", "in_flight_end", "dropped"))
+    ends = ("exits", "abandoned", "unknown_return_site", "in_flight_end", "dropped")
+    out = sum(n[k] for k in ends)
     if n["entries"] == out:
         return []
     return [f"{name}: entries {n['entries']} but {out} are accounted for"]

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What may happen while hbprof is attached: its own sudden death, the target's, an exec, other copies
-of the program. The target goes on as before, with its own code, and hbprof ends with a clear word.
+"""What may happen while hbprof is attached: its own sudden death, the target's, an exec, a fork,
+other copies of the program. The target goes on as before, with its own code, and hbprof ends with a clear word.
 """
 import os
 import random
+import shutil
 import signal
 import sys
 import time
 
-from exact import check_balance, check_exact
+from exact import check_balance, check_exact, probe_options
 from live import (DEADLINE_S, WORK, Broken, Hbprof, Workload, done, parse_report, skip, test,
-                  text_changes, wait_running, wait_text_original)
+                  text_changes, tmp, unprobed, wait_running, wait_text_original)
 
 RESTORE_S = 1  # after the death of hbprof
 BUSY = "gojson_plain -mode mixed -n 1000000000 -g 2 -size tiny"
@@ -96,7 +97,7 @@ def check_gone(status, out, err, pid, reason):
         if report["stop_reason"] != reason:
             wrong.append(f"stop reason {report['stop_reason']}")
         return wrong
-    if status not in (1, 3) or f"{pid}" not in err or not err.strip():
+    if status != 3 or f"process {pid}" not in err:
         return [f"exit status {status}, {err!r}"]
     return []
 
@@ -212,6 +213,99 @@ def two_at_once(name):
         return wrong + text_changes(w.pid)
 
 
+# ---- targets in odd states ------------------------------------------------------------------
+
+FORK = EXEC.split("for i")[0] + """
+def calls(n):
+    for i in range(n):
+        c.cJSON_Delete(c.cJSON_Parse(b"[1,2,3]"))
+        time.sleep(0.001)
+calls(100)
+parent = os.getpid()
+child = os.fork()
+calls(100)
+while not child:
+    time.sleep(0.05)
+    if os.getppid() != parent:
+        os._exit(0)
+print("CHILD", child, flush=True)
+print("DONE", flush=True)
+sys.stdin.readline()
+os.kill(child, 9)
+"""
+
+
+def forked_child():
+    """A child gets the probes with the code: it is not counted, and gets its own code back."""
+    with Workload("a Python with cJSON", [sys.executable, "-c", FORK]) as w, Hbprof(w.pid) as h:
+        h.wait_measuring()
+        w.go()
+        child = int(w.lines.until(r"^CHILD (\d+)$")[1])
+        w.lines.until("^DONE$")
+        report = h.report()
+        wrong = check_balance(report) + text_changes(w.pid) + text_changes(child)
+        f = [x for x in report["functions"] if x["function"] == "cJSON_Parse"][0]
+        if f["entries"] != 200:
+            wrong.append(f"{f['entries']} entries of cJSON_Parse, not 200")
+        if w.finish():
+            wrong.append(f"exit status {w.p.returncode}")
+        return wrong
+
+
+def stopped():
+    """hbprof does not wait for a target that stands still."""
+    with Workload(busy()) as w:
+        w.go()
+        w.p.send_signal(signal.SIGSTOP)
+        with Hbprof(w.pid, "-d", "300ms") as h:
+            report = h.report(0)
+        w.p.send_signal(signal.SIGCONT)
+        calls = report["coverage"]["exits"]
+        return check_balance(report) + unharmed(w) + ([f"{calls} calls"] if calls else [])
+
+
+def executable(name, replaced):
+    """The file that is mapped counts, not the one of that name, if there is one."""
+    words = name.split()
+    path = os.path.join(tmp, "copy")
+    shutil.copy(f"{WORK}/{words[0]}", path)
+    with Workload(name, [path] + words[1:]) as w:
+        os.unlink(path)
+        if replaced:
+            shutil.copy("/bin/true", path)
+        with Hbprof(w.pid, *probe_options(unprobed(name))) as h:
+            h.wait_measuring()
+            w.run()
+            wrong = check_exact(h.report(), w.lines.seen)
+        return wrong + ([f"exit status {w.p.returncode}"] if w.finish() else [])
+
+
+def contained(name):
+    """A program with a process id and a file system of its own, as in a container."""
+    words = name.split()
+    inside = f"mount -t tmpfs none /mnt && cp {WORK}/{words[0]} /mnt && exec /mnt/{name}"
+    argv = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", inside]
+    with Workload(name, argv) as w:
+        if w.pid != 1:
+            return [f"it has the process id {w.pid}"]
+        with open(f"/proc/{w.p.pid}/task/{w.p.pid}/children") as f:
+            pid = f.read().split()[0]
+        with Hbprof(pid, *probe_options(unprobed(name))) as h:
+            h.wait_measuring()
+            w.run()
+            wrong = check_exact(h.report(), w.lines.seen)
+        return wrong + ([f"exit status {w.p.returncode}"] if w.finish() else [])
+
+
+def test_states():
+    spin = "spin -mode spin -n 500 -iters 100"
+    test("a forked child is not counted, and nothing is left in it", forked_child)
+    test("a target that is stopped is attached to, and left, all the same", stopped)
+    test("a program whose file was deleted is measured", executable, spin, False)
+    test("a program whose file was replaced is measured", executable, spin, True)
+    test("a program in namespaces of its own is measured from outside", contained, spin)
+
+
 def main():
     go = os.path.exists(f"{WORK}/gojson_plain")
     counted = "gojson_plain -mode mixed -n 500" if go else "spin -mode spin -n 500 -iters 100"
@@ -234,6 +328,7 @@ def main():
              target_ends_while_recording, counted)
         test("another copy of the program is not counted", only_the_one, counted)
         test("two recordings of one process both count exactly", two_at_once, counted)
+    test_states()
     test("a target that becomes another program is counted until then", exec_while_recording)
     done()
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Drives hbprof against running programs, for the tests of this folder: the workloads and their
-protocol (tests/workload/README.md), hbprof itself, TAP. What is expected of the counts is in exact.py.
+protocol (tests/workload/README.md), hbprof itself, TAP. What the counts must be is in exact.py.
 
 Every wait has a deadline, and every process that was started is ended by its pid: at the end of a
 `with`, or at the latest when the test exits. A test that breaks off is a failed test, not the end.
 """
 import atexit
+import ctypes
 import json
 import os
 import re
@@ -22,6 +23,7 @@ HBPROF = os.environ["HBPROF"]
 WORK = os.environ["HB_WORK"]
 DEADLINE_S = 60  # for whatever takes a second here
 NOBODY = 65534
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 tmp = tempfile.mkdtemp(prefix="hbprof-live.")
 os.chmod(tmp, 0o755)  # hbprof report is also run by nobody
@@ -29,7 +31,7 @@ started = []
 
 
 class Broken(Exception):
-    """What a test needs has not happened: it cannot go on. The text says what, and what was seen."""
+    """What a test needs has not happened, and it cannot go on. Says what, and what was seen."""
 
 
 # ---- TAP ------------------------------------------------------------------------------------
@@ -78,8 +80,13 @@ def done():
 
 # ---- processes ------------------------------------------------------------------------------
 
+def die_with_parent():
+    """Should this script be killed, nothing goes on calling codecs for ever."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def start(argv, **kw):
-    p = subprocess.Popen(argv, **kw)
+    p = subprocess.Popen(argv, preexec_fn=die_with_parent, **kw)
     started.append(p)
     return p
 

@@ -147,7 +147,8 @@ def few_tasks():
     """16 of 1,000 goroutines can be followed. The calls of the others are dropped, and counted so;
     those that were followed have their own times: the blocked ones, that are longer than all
     others together, are no more than there were."""
-    (status, out, err), lines = recorded("gojson_plain -mode goroutines -g 1000 -n 2", "--max-tasks=16")
+    (status, out, err), lines = recorded("gojson_plain -mode goroutines -g 1000 -n 2",
+                                         "--max-tasks=16")
     report = parse_report(status, out, err)
     wrong = check_balance(report)
     c, s = report["coverage"], Seen(report, "encoding/json.Marshal")
@@ -162,7 +163,7 @@ def few_tasks():
 
 
 def few_rows():
-    """Five functions, four sizes: where rows are short, the rest is together in one, and counted."""
+    """Five functions, four sizes: what finds no row of its own is together in one, and counted."""
     (status, out, err), lines = recorded("gojson_plain -mode mixed -n 500", "--max-rows=2")
     report = parse_report(status, out, err)
     wrong = check_balance(report)

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 from exact import check_exact
-from live import (HBPROF, WORK, Broken, Hbprof, Workload, as_nobody, done, end, ok, run, skip,
+from live import (HBPROF, WORK, Broken, Hbprof, Workload, as_nobody, done, end, run, skip,
                   start, test, text_changes, tmp)
 
 GO = "gojson_plain -mode marshal -n 100"
@@ -134,6 +134,16 @@ def test_not_root():
     end(mine)
 
 
+def own_pid_namespace():
+    """The kernel's programs see other process ids than hbprof there."""
+    script = f"""sleep 1000 & sleep 0.3
+        {HBPROF} --pid $! --probe nanosleep -d 100ms
+        s=$?; kill $!; exit $s"""
+    r = run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
+            cwd=tmp)
+    return say(r, 1, "PID namespace", "outside|pid=host")
+
+
 # ---- output that cannot be written ----------------------------------------------------------
 
 class SmallDisk:
@@ -141,7 +151,8 @@ class SmallDisk:
 
     def __init__(self, options):
         self.path = tempfile.mkdtemp(dir=tmp)
-        self.mounted = run(["mount", "-t", "tmpfs", "-o", options, "none", self.path]).returncode == 0
+        mount = run(["mount", "-t", "tmpfs", "-o", options, "none", self.path])
+        self.mounted = mount.returncode == 0
 
     def __enter__(self):
         return self
@@ -217,8 +228,8 @@ def stdout_is(how):
     path = f"{tmp}/stdout.hbp"
     with Workload("spin -mode push -n 1000000000 -iters 1000") as w:
         w.go()
-        r = run(["bash", "-o", "pipefail", "-c", f'"$@" {how}', "bash", HBPROF, "--pid", str(w.pid), "--probe",
-                 "spin_push", "-d", "100ms", "-o", path])
+        r = run(["bash", "-o", "pipefail", "-c", f'"$@" {how}', "bash", HBPROF, "--pid", str(w.pid),
+                 "--probe", "spin_push", "-d", "100ms", "-o", path])
         wrong = text_changes(w.pid)
     if r.returncode != 1 or not re.search("cannot write|standard output", r.stderr):
         wrong.append(f"exit status {r.returncode}: {r.stderr}")
@@ -269,6 +280,7 @@ def main():
     test_functions()
     test_usage()
     test_not_root()
+    test("in a PID namespace of its own hbprof says where it would work", own_pid_namespace)
     test_output()
     test("after all refusals the same program is measured exactly", unharmed)
     done()

@@ -82,9 +82,15 @@ static void *zalloc(u64 size)
 
 void kernel__plant(enum kernel_helper helper, const void *map, u32 skip, u32 times, int err)
 {
-	if (nr_faults == MAX_FAULTS)
+	u32 i = 0;
+
+	while (i < nr_faults && faults[i].times)
+		i++;
+	if (i == MAX_FAULTS)
 		kernel__die("too many planted faults");
-	faults[nr_faults++] = (struct fault){helper, map, skip, times, err};
+	if (i == nr_faults)
+		nr_faults++;
+	faults[i] = (struct fault){helper, map, skip, times, err};
 }
 
 int kernel__fault(enum kernel_helper helper, const void *map)

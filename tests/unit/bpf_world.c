@@ -151,6 +151,19 @@ struct w_func *w_func_at(u16 func)
 	return &w_funcs[func];
 }
 
+u32 w_nr(void)
+{
+	return w_nr_funcs;
+}
+
+const struct w_site *w_site_of(u64 ra)
+{
+	for (u32 i = 0; i < nr_rets; i++)
+		if (rets[i].ra == ra)
+			return &rets[i].at;
+	return NULL;
+}
+
 u64 w_addr(u32 image, u64 vaddr)
 {
 	return image_bias[image] + vaddr;

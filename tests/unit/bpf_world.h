@@ -30,8 +30,8 @@
 #define W_TGID	4711
 #define W_SELF	99 /* the profiler itself */
 #define W_FUNCS 128
-#define W_ROWS	128
-#define W_HISTS 384
+#define W_ROWS	512
+#define W_HISTS 1536
 #define W_STACK (256ULL << 10)
 /* The code of every image, as link-time addresses. */
 #define W_CODE	   0x10000ULL
@@ -99,6 +99,8 @@ void w_set_state(u64 ra, enum hb_ra_state state);
 struct w_task *w_thread(u32 tid); /* each has a stack far from the others' */
 struct w_task *w_go(u64 goid);
 struct w_func *w_func_at(u16 func);
+u32 w_nr(void);				/* functions */
+const struct w_site *w_site_of(u64 ra); /* or NULL */
 
 /* ---- what it does; of the current task where none is named ---- */
 void w_run(struct w_task *t);
@@ -122,6 +124,7 @@ void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp);
 
 /* ---- what was measured ---- */
 u64 w_n(u16 func, enum hb_fn_counter what);
+u64 w_exits(u16 func, u32 cls);
 u64 w_drop(u32 why);
 struct hb_row *w_row(u16 func, u32 proc, u32 size_class, enum hb_outcome outcome); /* or NULL */
 struct hb_row *w_plain(u16 func); /* of process 0, without size, not failed */

@@ -10,18 +10,29 @@
 
 /* ---- what was measured ---- */
 
-u64 w_n(u16 func, enum hb_fn_counter what)
+static const struct hb_fn_stat *fn_stat(u32 func, u32 cpu)
 {
-	u32 key = func;
+	return kernel__map_at(HOST_MAP(FN_STATS), cpu, &func);
+}
+
+u64 w_exits(u16 func, u32 cls)
+{
 	u64 n = 0;
 
-	for (u32 cpu = 0; cpu < KERNEL_CPUS; cpu++) {
-		const struct hb_fn_stat *s = kernel__map_at(HOST_MAP(FN_STATS), cpu, &key);
+	for (u32 cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		n += fn_stat(func, cpu)->exits[cls];
+	return n;
+}
 
-		n += s->n[what];
-		for (u32 c = 0; what == HB_FN_EXITS && c < HB_CLASS_DIM; c++)
-			n += s->exits[c];
-	}
+u64 w_n(u16 func, enum hb_fn_counter what)
+{
+	u64 n = 0;
+
+	for (u32 cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		n += fn_stat(func, cpu)->n[what];
+	/* The kernel side keeps these by class only. */
+	for (u32 c = 0; what == HB_FN_EXITS && c < HB_CLASS_DIM; c++)
+		n += w_exits(func, c);
 	return n;
 }
 

@@ -412,6 +412,26 @@ static void test_another_path_past_a_return_site_ends_nothing(void **state)
 	assert_int_equal(w_samples(o), 1);
 }
 
+static void test_exits_are_counted_by_the_class_of_their_site(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO, .cls = HB_CLASS_PUSH);
+	u16 r = W_FUNC(.image = W_GO, .f.flags = HB_FUNC_EXIT_RET, .ret_cls = HB_CLASS_STEP);
+	u64 nop = w_ra_with(f, (struct w_site){.func = f, .cls = HB_CLASS_NOP});
+	u64 call = w_ra_with(f, (struct w_site){.func = f, .cls = HB_CLASS_CALL});
+
+	w_go(1);
+	w_ran(f, D1, nop, 10);
+	w_call(f, D1, nop);
+	/* recursive ones, too */
+	w_ran(f, D2, call, 10);
+	w_ran(r, D2, w_ra_foreign(), 10);
+	w_ret(f, D1, nop);
+	for (u32 c = 0; c < HB_CLASS_DIM; c++) {
+		assert_int_equal(w_exits(f, c), c == HB_CLASS_NOP ? 2 : c == HB_CLASS_CALL);
+		assert_int_equal(w_exits(r, c), c == HB_CLASS_STEP);
+	}
+}
+
 /* ---- exits at the function's own return ---- */
 
 static void test_a_function_may_be_followed_by_its_own_returns(void **state)
@@ -542,6 +562,7 @@ int main(void)
 		T(test_a_return_from_further_in_than_a_seen_call_was_not_in_flight),
 		T(test_a_call_dropped_on_another_stack_does_not_hide_one_in_flight),
 		T(test_another_path_past_a_return_site_ends_nothing),
+		T(test_exits_are_counted_by_the_class_of_their_site),
 		T(test_a_function_may_be_followed_by_its_own_returns),
 		T(test_a_function_followed_by_its_returns_passes_its_return_sites_in_vain),
 		T(test_a_return_site_passed_in_vain_is_no_nested_return),

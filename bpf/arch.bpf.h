@@ -22,6 +22,15 @@ static __always_inline bool arch_taken(struct pt_regs *ctx)
 	return ctx->flags & 0x41;
 }
 
+/* The g of this thread as Go keeps it for code that has lost R14: in thread-local storage, in the
+ * word below the thread pointer (cmd/internal/obj/x86/obj6.go), unless C code has variables there. */
+static __always_inline int arch_tls_g(u64 *g)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return bpf_probe_read_user(g, sizeof(*g), (void *)(BPF_CORE_READ(task, thread.fsbase) - 8));
+}
+
 /* The return address of the call whose entry SP is sp. 0 or -EFAULT. */
 static __always_inline int arch_ra(struct pt_regs *ctx, u64 sp, u64 *ra)
 {

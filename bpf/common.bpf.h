@@ -27,18 +27,6 @@ struct hit {
 	u64 regs[HB_REGS];
 };
 
-/* clang 14 drops a plain mask when it believes the bound; the verifier does not believe it. */
-#ifdef __bpf__
-#define BOUNDED(i, mask)                                 \
-	({                                               \
-		u64 i_ = (i);                            \
-		asm volatile("%0 &= " #mask : "+r"(i_)); \
-		i_;                                      \
-	})
-#else
-#define BOUNDED(i, mask) ((u64)(i) & (mask))
-#endif
-
 static __always_inline void count_n(u32 why, u64 add)
 {
 	u64 *n = bpf_map_lookup_elem(&drops, &why);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * maps.bpf.h - every map and global of the programs: key, value, what sizes it, what a full one
- * means. User space sizes them before load (trace/session.c).
+ * maps.bpf.h - every map and global of codec.bpf.c: key, value, what sizes it, what a full one means.
+ * User space sizes them before load (trace/session.c). Those that other programs read, too, are in
+ * shared.bpf.h; this file is what defines them.
  */
 #ifndef HBPROF_MAPS_BPF_H
 #define HBPROF_MAPS_BPF_H
+
+#define HB_SHARED /* defined here */
+#include "shared.bpf.h"
 
 #define HB_SCRATCH 4096
 
@@ -44,28 +48,6 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } drops SEC(".maps");
-
-/* tgid -> process index. Used when there is more than one target. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, u32);
-	__type(value, u32);
-} procs SEC(".maps");
-
-/*
- * Calls in flight by goroutine or thread. One entry for each task ever seen in a probed call (g
- * structs are used again, so their peak bounds it); entries that became empty stay, as deleting one
- * costs more than a call's whole handling, until user space sees the map filling and sets `tight`.
- * A full map is HB_DROP_FRAMES_FULL.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, struct hb_frame_key);
-	__type(value, struct hb_task);
-} tasks SEC(".maps");
 
 /* Return addresses: enum hb_ra_state. A full map is HB_DROP_RAS_FULL. */
 struct {
@@ -129,14 +111,12 @@ struct {
 } scratch SEC(".maps");
 
 /* Known before load. */
-const volatile u32 cfg_tgid;	  /* the only target; 0: look in procs */
 const volatile u32 cfg_self_tgid; /* hbprof itself: its calibration calls are always measured */
 const volatile u32 cfg_nr_rows = 1;
 const volatile u32 cfg_nr_hists;
 const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are on two stacks */
 
 /* Written by user space at run time. */
-bool recording; /* set once every site is attached, so that none starts early */
 bool tight;	/* the tasks map is filling: delete entries that become empty */
 struct hb_cal cal;
 

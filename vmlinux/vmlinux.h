@@ -173,6 +173,11 @@ enum {
 	BPF_RB_RING_SIZE = 1,
 };
 
+/* bpf_get_stack() */
+enum {
+	BPF_F_USER_STACK = 256,
+};
+
 /* bpf_task_storage_get() */
 enum {
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,

@@ -21,6 +21,7 @@
 #include "report/report.h"
 #include "target/proc.h"
 #include "trace/plan.h"
+#include "trace/sampler.h"
 #include "trace/session.h"
 #include "util/clock.h"
 #include "util/fsutil.h"
@@ -29,7 +30,16 @@
 
 #define RECALIBRATE_EVERY 3 /* intervals */
 
-enum { OPT_PID = 256, OPT_EXIT, OPT_PROBE, OPT_FORMAT, OPT_MAX_TASKS, OPT_MAX_ROWS };
+enum {
+	OPT_PID = 256,
+	OPT_EXIT,
+	OPT_PROBE,
+	OPT_FORMAT,
+	OPT_MAX_TASKS,
+	OPT_MAX_ROWS,
+	OPT_STACKS,
+	OPT_NO_STACKS,
+};
 
 static const struct argp_option options[] = {
 	{"pid", 'p', "N", 0, "Process to measure (its process id)", 1},
@@ -46,6 +56,10 @@ static const struct argp_option options[] = {
 	 2},
 	{"max-rows", OPT_MAX_ROWS, "N", 0,
 	 "Rows of the result: function, payload size class, outcome (default: by functions)", 2},
+	{"stacks", OPT_STACKS, NULL, 0,
+	 "Take CPU samples: stacks, and how much CPU time calls use (default)", 2},
+	{"no-stacks", OPT_NO_STACKS, NULL, 0, "Take no CPU samples", 2},
+	{"frequency", 'F', "HZ", 0, "CPU samples a second and CPU (default 99)", 2},
 	{"output", 'o', "FILE", 0,
 	 "Write the capture to FILE (default hbprof-PID.hbp); '-' is stdout", 3},
 	{"format", OPT_FORMAT, "FORMAT", 0, "Report as table (default) or json", 3},
@@ -56,6 +70,8 @@ static const struct argp_option options[] = {
 
 struct record_opts {
 	u64 pid, duration_ns, max_tasks, max_rows;
+	u64 sample_hz;
+	bool no_stacks;
 	const char **probe;
 	size_t nr_probes;
 	const char *output;
@@ -99,6 +115,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_MAX_ROWS:
 		parse_number(st, "--max-rows", arg, 1u << 16, &o->max_rows);
+		return 0;
+	case OPT_STACKS:
+	case OPT_NO_STACKS:
+		o->no_stacks = key == OPT_NO_STACKS;
+		return 0;
+	case 'F':
+		parse_number(st, "--frequency", arg, SAMPLER_MAX_HZ, &o->sample_hz);
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -227,7 +250,9 @@ static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
 
 	if (read(w->tick, &n, sizeof(n)) != sizeof(n))
 		return 0;
-	err = session__snapshot(s);
+	err = session__poll(s);
+	if (!err)
+		err = session__snapshot(s);
 	if (!err && ++*ticks % RECALIBRATE_EVERY == 0)
 		err = session__recalibrate(s, 0);
 	return err;
@@ -335,7 +360,9 @@ static int deliver(const struct record_opts *o, const struct recording *rec)
 
 static int measure(const struct record_opts *o, struct waiter *w, struct plan *plan)
 {
-	struct session_opts so = {.max_tasks = o->max_tasks, .max_rows = o->max_rows};
+	struct session_opts so = {.max_tasks = o->max_tasks,
+				  .max_rows = o->max_rows,
+				  .sample_hz = o->no_stacks ? 0 : o->sample_hz};
 	struct session *s = NULL;
 	int status = EXIT_FAILED, err;
 	char took[16];
@@ -353,7 +380,11 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		log_err("cannot wait for events: %s", strerror(-err));
 		goto out;
 	}
-	session__start(s);
+	err = session__start(s);
+	if (err) {
+		log_err("cannot begin: %s", strerror(-err));
+		goto out;
+	}
 	log_info("measuring %u functions, %s after the start", plan->nr_funcs,
 		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
 	err = record_loop(w, s);
@@ -415,7 +446,7 @@ out:
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_opts o = {.start_mono_ns = mono_ns()};
+	struct record_opts o = {.start_mono_ns = mono_ns(), .sample_hz = SAMPLER_DEFAULT_HZ};
 	char name[64];
 	int status;
 

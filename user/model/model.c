@@ -97,6 +97,30 @@ static void m_interval__fini(struct m_interval *iv)
 	free(iv->delta);
 }
 
+void m_stacks__fini(struct m_stacks *s)
+{
+	for (u32 i = 0; s->name && i < s->nr_names; i++)
+		free(s->name[i]);
+	free(s->event);
+	free(s->unit);
+	free(s->name);
+	free(s->frame);
+	free(s->stack);
+	*s = (struct m_stacks){0};
+}
+
+u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target)
+{
+	u64 n = 0;
+
+	if (!s->event)
+		return M_NONE;
+	for (u32 i = 0; i < s->nr_stacks; i++)
+		if (s->stack[i].func == func && s->stack[i].target == target)
+			n += s->stack[i].count;
+	return n;
+}
+
 /* Arrays are NULL where an allocation failed half-way, with the count already set or not. */
 void recording__free(struct recording *r)
 {
@@ -121,6 +145,7 @@ void recording__free(struct recording *r)
 		m_interval__fini(&r->interval[i]);
 	for (u32 i = 0; r->warning && i < r->nr_warnings; i++)
 		free(r->warning[i]);
+	m_stacks__fini(&r->stacks);
 	free(r->host.fact);
 	free(r->target);
 	free(r->image);

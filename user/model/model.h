@@ -69,7 +69,7 @@ struct m_func {
 	u8 entry_class;		     /* enum hb_class */
 	u32 exit_sites[HB_CLASS_NR]; /* exit sites by class */
 	bool has_size, has_err;
-	u64 n[HB_FN_NR]; /* enum hb_fn_counter */
+	u64 n[HB_FN_NR];	   /* enum hb_fn_counter */
 	u64 exits_by[HB_CLASS_NR]; /* of n[HB_FN_EXITS]: by the class of the exit's site */
 	u64 in_flight_end;
 };
@@ -134,6 +134,33 @@ struct m_cost {
 	u64 probe_ns; /* calls x calibrated total: what the target paid */
 };
 
+#define M_NO_FUNC (~0u)
+
+/* Samples with the same frames that were taken in the same codec call. */
+struct m_stack {
+	u64 count;
+	u32 func; /* of the innermost open codec call; M_NO_FUNC: in none */
+	u32 target;
+	u32 first, nr_frames; /* in m_stacks.frame; 0 frames: there was no room to keep them */
+};
+
+/* CPU samples. Their sum is `samples`; each stands for 1 / frequency_hz s of one CPU. */
+struct m_stacks {
+	char *event; /* "cycles", "cpu-clock"; NULL: no samples were taken */
+	char *unit;  /* what counts are of: "samples" */
+	u32 frequency_hz;
+	u64 samples;
+	u64 lost;      /* taken by the kernel, and found no room */
+	u64 truncated; /* of the samples: the outermost frame is not where a stack begins */
+	u64 unkept;    /* of the samples: without frames, see m_stack */
+	char **name;   /* of frames, sorted: kernel functions end in "_[k]" */
+	u32 nr_names;
+	u32 *frame; /* indices of names; of a stack the outermost frame comes first */
+	u32 nr_frames;
+	struct m_stack *stack;
+	u32 nr_stacks;
+};
+
 struct recording {
 	char *version; /* of hbprof */
 	char *attach;  /* "uprobe_multi" */
@@ -156,6 +183,7 @@ struct recording {
 	u32 nr_warnings;
 	struct m_coverage coverage;
 	struct m_cost cost;
+	struct m_stacks stacks;
 };
 
 struct recording *recording__new(void); /* NULL: no memory */
@@ -170,6 +198,10 @@ void m_dist__fini(struct m_dist *d);
 /* Adds src to dst, bucket by bucket. 0 or -ENOMEM, and dst is as before. Sums that would not fit
  * stay at the top of u64. */
 int m_dist__merge(struct m_dist *dst, const struct m_dist *src);
+
+void m_stacks__fini(struct m_stacks *s);
+/* Samples taken in calls of a function in a process, innermost; M_NONE: no samples were taken. */
+u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target);
 
 /* Appends a fact; both strings are copied. 0 or -ENOMEM. */
 int m_host__add(struct m_host *h, const char *key, const char *value);

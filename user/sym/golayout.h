@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * golayout.h - offsets inside the Go runtime's g and _panic, per minor version, 64-bit.
+ * golayout.h - offsets inside the Go runtime's g, m and _panic, per minor version, 64-bit.
  */
 #ifndef HBPROF_GOLAYOUT_H
 #define HBPROF_GOLAYOUT_H
@@ -12,6 +12,8 @@ struct go_layout {
 	u32 panic_off;	  /* g._panic; 0 where recovery() reads g.sigcode0 */
 	u32 panic_sp_off; /* _panic.sp */
 	u32 sigcode_off;  /* g.sigcode0, Go 1.20 and 1.21; else 0 */
+	u32 m_off;	  /* g.m */
+	u32 curg_off;	  /* m.curg: the goroutine for which m runs code on its own stack */
 };
 
 /* 0, or -ENOTSUP: this version is not known (goids and recovery are not followed then). */

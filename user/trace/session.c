@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "hbprof.skel.h"
+#include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -101,6 +102,7 @@ static int session__load(struct session *s)
 		return err;
 	}
 	size_maps(s);
+	sampler__prepare(s->skel, s->plan, s->sample_hz);
 	s->skel->rodata->cfg_tgid = s->plan->proc->pid;
 	s->skel->rodata->cfg_self_tgid = getpid();
 	s->skel->rodata->cfg_nr_rows = s->max_rows;
@@ -614,6 +616,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	if (!s)
 		return -ENOMEM;
 	s->plan = plan;
+	s->sample_hz = o->sample_hz;
 	attach__init(&s->target, -1);
 	attach__init(&s->self, -1);
 	s->rec = recording__new();
@@ -636,6 +639,10 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = -errno;
 		goto out;
 	}
+	if (s->sample_hz)
+		err = sampler__new(s->skel, plan, s->ring, s->sample_hz, &s->sampler);
+	if (err)
+		goto out;
 	s->calib.read_hist = read_calib_hist;
 	s->calib.arg = s;
 	calib_mark_used(s);
@@ -662,7 +669,11 @@ out:
 
 int session__start(struct session *s)
 {
+	int err = s->sampler ? sampler__start(s->sampler, s->rec) : 0;
 	u64 rss;
+
+	if (err)
+		return err;
 
 	s->begin_wall_ns = wall_ns();
 	if (proc__usage(s->plan->proc, &s->cpu_begin_ns, &rss))
@@ -685,6 +696,7 @@ void session__close(struct session *s)
 	attach__fini(&s->target);
 	attach__fini(&s->self);
 	ring_buffer__free(s->ring);
+	sampler__free(s->sampler);
 	hbprof_bpf__destroy(s->skel);
 	recording__free(s->rec);
 	free(s->site);

@@ -22,10 +22,12 @@
 
 struct hbprof_bpf;
 struct ring_buffer;
+struct sampler;
 
 struct session_opts {
 	u32 max_tasks; /* calls in flight that can be followed; 0: default */
 	u32 max_rows;  /* 0: default */
+	u32 sample_hz; /* CPU samples a second and CPU; 0: none */
 };
 
 /* What user space remembers of a site that it gave to the kernel. */
@@ -40,6 +42,8 @@ struct session {
 	struct plan *plan;
 	struct hbprof_bpf *skel;
 	struct ring_buffer *ring;
+	struct sampler *sampler; /* NULL: no samples */
+	u32 sample_hz;
 	struct attach target, self;
 	struct calib calib;
 	struct session_site *site;

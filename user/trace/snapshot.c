@@ -18,6 +18,7 @@
 
 #include <hbprof/version.h>
 
+#include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
@@ -587,6 +588,18 @@ static void fill_cost(struct session *s, struct recording *rec)
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
+/* Names take long, and are needed by no other number. */
+static int take_samples(struct session *s)
+{
+	int n;
+
+	if (!s->sampler)
+		return 0;
+	sampler__stop(s->sampler);
+	n = ring_buffer__consume(s->ring);
+	return n < 0 ? n : sampler__finish(s->sampler, s->rec);
+}
+
 static int take_rows(struct session *s)
 {
 	struct recording *rec = s->rec;
@@ -626,6 +639,8 @@ int session__stop(struct session *s, const char *reason)
 		err = fill_drops(s, rec);
 	if (!err)
 		err = fill_in_flight(s);
+	if (!err)
+		err = take_samples(s);
 	if (err) {
 		log_err("cannot read the results: %s", strerror(-err));
 		return err;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * shared.bpf.h - the maps and globals that programs in several objects use, and a mask that stays. codec.bpf.c defines them,
+ * through maps.bpf.h; everywhere else they are extern, and `bpftool gen object` makes them one. It
+ * refuses maps whose declarations differ: so there is one declaration for both.
+ */
+#ifndef HBPROF_SHARED_BPF_H
+#define HBPROF_SHARED_BPF_H
+
+#ifndef HB_SHARED
+#define HB_SHARED extern
+#endif
+
+/* clang 14 drops a plain mask when it believes the bound; the verifier does not believe it. */
+#ifdef __bpf__
+#define BOUNDED(i, mask)                                 \
+	({                                               \
+		u64 i_ = (i);                            \
+		asm volatile("%0 &= " #mask : "+r"(i_)); \
+		i_;                                      \
+	})
+#else
+#define BOUNDED(i, mask) ((u64)(i) & (mask))
+#endif
+
+/* tgid -> process index. Used when there is more than one target. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u32);
+} procs SEC(".maps");
+
+/*
+ * Calls in flight by goroutine or thread. One entry for each task ever seen in a probed call (g
+ * structs are used again, so their peak bounds it); entries that became empty stay, as deleting one
+ * costs more than a call's whole handling, until user space sees the map filling and sets `tight`.
+ * A full map is HB_DROP_FRAMES_FULL.
+ */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct hb_frame_key);
+	__type(value, struct hb_task);
+} tasks SEC(".maps");
+
+/* Known before load. */
+HB_SHARED const volatile u32 cfg_tgid; /* the only target; 0: look in procs */
+
+/* Written by user space at run time. */
+HB_SHARED bool recording; /* set once every site is attached, so that none starts early */
+
+#endif

@@ -145,3 +145,14 @@ const struct field cost_fields[] = {
 	U64(m_cost, probe_ns),
 	END,
 };
+
+const struct field stacks_fields[] = {
+	STR(m_stacks, event),
+	STR(m_stacks, unit),
+	U32(m_stacks, frequency_hz, UINT_MAX),
+	COUNT(m_stacks, samples),
+	COUNT(m_stacks, lost),
+	COUNT(m_stacks, truncated),
+	COUNT(m_stacks, unkept),
+	END,
+};

@@ -36,12 +36,17 @@ struct field {
 };
 
 extern const struct field recording_fields[], target_fields[], image_fields[], func_fields[],
-	row_fields[], dist_fields[], cal_fields[], coverage_fields[], cost_fields[];
+	row_fields[], dist_fields[], cal_fields[], coverage_fields[], cost_fields[],
+	stacks_fields[];
 
 /* Set apart in rows, as the overflow row has neither. */
 #define KEY_ROW_FUNC	 "func"
 #define KEY_ROW_TARGET	 "target"
 #define KEY_ROW_OVERFLOW "overflow"
+#define KEY_STACKS	 "stacks"
+#define KEY_NAMES	 "names"
+#define KEY_NR_STACKS	 "nr_stacks"
+#define KEY_FOLDED	 "folded"
 #define KEY_BUCKETS	 "buckets"
 #define KEY_NR_BUCKETS	 "nr_buckets"
 

@@ -15,6 +15,7 @@
 #include "capture/gz.h"
 #include "capture/pack.h"
 #include "capture/readval.h"
+#include "capture/readstacks.h"
 #include "util/array.h"
 #include "util/fsutil.h"
 
@@ -420,6 +421,7 @@ static void read_document(struct readval *rd, const cJSON *doc, struct recording
 	read_warnings(rd, doc, r);
 	read_section(rd, doc, "coverage", coverage_fields, &r->coverage);
 	read_section(rd, doc, "cost", cost_fields, &r->cost);
+	read_stacks(rd, doc, r);
 }
 
 int capture__read_mem(const void *bytes, size_t len, const char *name, struct recording **out,

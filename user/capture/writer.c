@@ -200,6 +200,35 @@ static void write_host(struct jsonw *w, const struct m_host *h)
 	jsonw__end_array(w);
 }
 
+/* The key is absent where no samples were taken. */
+static void write_stacks(struct jsonw *w, const struct m_stacks *s)
+{
+	struct strbuf packed;
+
+	if (!s->event)
+		return;
+	strbuf__init(&packed, CAPTURE_MAX_TEXT);
+	for (u32 i = 0; i < s->nr_stacks; i++) {
+		const struct m_stack *st = &s->stack[i];
+
+		pack_varint(&packed, st->count);
+		pack_varint(&packed, st->func == M_NO_FUNC ? 0 : (u64)st->func + 1);
+		pack_varint(&packed, st->target);
+		pack_varint(&packed, st->nr_frames);
+		for (u32 k = 0; k < st->nr_frames; k++)
+			pack_varint(&packed, s->frame[st->first + k]);
+	}
+	jsonw__object(w, KEY_STACKS);
+	write_fields(w, stacks_fields, s);
+	jsonw__array(w, KEY_NAMES);
+	for (u32 i = 0; i < s->nr_names; i++)
+		jsonw__str(w, NULL, s->name[i]);
+	jsonw__end_array(w);
+	jsonw__u64(w, KEY_NR_STACKS, s->nr_stacks);
+	write_packed(w, KEY_FOLDED, &packed);
+	jsonw__end_object(w);
+}
+
 static void write_document(struct jsonw *w, const struct recording *r)
 {
 	jsonw__object(w, NULL);
@@ -226,6 +255,7 @@ static void write_document(struct jsonw *w, const struct recording *r)
 	jsonw__end_array(w);
 	write_object(w, "coverage", coverage_fields, &r->coverage);
 	write_object(w, "cost", cost_fields, &r->cost);
+	write_stacks(w, &r->stacks);
 	jsonw__end_object(w);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * kallsyms.c - the lines "ADDRESS TYPE NAME[\t[MODULE]]". They are not sorted: modules and BPF
- * programs come last. So the first reading finds for each address the nearest function at or below
- * it, the second one its name.
+ * kallsyms.c - the lines "ADDRESS TYPE NAME[\t[MODULE]]". They are sorted but for modules and
+ * BPF programs, which come last.
  */
 #include "sym/kallsyms.h"
 
@@ -65,9 +64,10 @@ static size_t first_from(const struct kaddr *v, size_t nr, u64 addr)
 
 /*
  * A function at `start` is nearer to all addresses from it on than whatever starts below. Only the
- * first of them is told: settle() tells the others.
+ * first of them is told: settle() tells the others. Of several names of one address the first stays:
+ * the kernel sorts the better ones first.
  */
-static int find_starts(FILE *f, struct kaddr *v, size_t nr)
+static int find_nearest(FILE *f, struct kaddr *v, size_t nr)
 {
 	char buf[MAX_LINE];
 	struct line l;
@@ -76,43 +76,40 @@ static int find_starts(FILE *f, struct kaddr *v, size_t nr)
 
 	while ((err = next_func(f, buf, &l)) > 0) {
 		size_t i = first_from(v, nr, l.addr);
+		char *name;
 
 		any |= l.addr != 0;
-		if (i < nr && l.addr > v[i].start)
-			v[i].start = l.addr;
+		if (i >= nr || l.addr <= v[i].start)
+			continue;
+		name = realloc(v[i].name, strlen(l.name) + 1);
+		if (!name)
+			return -ENOMEM;
+		v[i].name = strcpy(name, l.name);
+		v[i].start = l.addr;
 	}
 	if (err)
 		return err;
 	return any ? 0 : -EACCES;
 }
 
-static void settle(struct kaddr *v, size_t nr)
+static int settle(struct kaddr *v, size_t nr)
 {
-	for (size_t i = 1; i < nr; i++)
-		if (v[i].start < v[i - 1].start)
-			v[i].start = v[i - 1].start;
-}
-
-/* Of several names of one address the first: the kernel sorts the better ones first. */
-static int find_names(FILE *f, struct kaddr *v, size_t nr)
-{
-	char buf[MAX_LINE];
-	struct line l;
-	int err;
-
-	while ((err = next_func(f, buf, &l)) > 0) {
-		char *tab = strchr(l.name, '\t');
+	for (size_t i = 1; i < nr; i++) {
+		if (v[i].start >= v[i - 1].start || !v[i - 1].name)
+			continue;
+		free(v[i].name);
+		v[i].start = v[i - 1].start;
+		v[i].name = strdup(v[i - 1].name);
+		if (!v[i].name)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		char *tab = v[i].name ? strchr(v[i].name, '\t') : NULL;
 
 		if (tab)
 			*tab = ' ';
-		for (size_t i = first_from(v, nr, l.addr); i < nr && v[i].start == l.addr; i++) {
-			if (!v[i].name)
-				v[i].name = strdup(l.name);
-			if (!v[i].name)
-				return -ENOMEM;
-		}
 	}
-	return err;
+	return 0;
 }
 
 int kallsyms__find(FILE *f, struct kaddr *v, size_t nr)
@@ -124,12 +121,9 @@ int kallsyms__find(FILE *f, struct kaddr *v, size_t nr)
 		v[i].name = NULL;
 	}
 	qsort(v, nr, sizeof(*v), cmp_kaddr);
-	err = find_starts(f, v, nr);
-	if (err)
-		return err;
-	settle(v, nr);
-	rewind(f);
-	err = find_names(f, v, nr);
+	err = find_nearest(f, v, nr);
+	if (!err)
+		err = settle(v, nr);
 	for (size_t i = 0; err && i < nr; i++) {
 		free(v[i].name);
 		v[i].name = NULL;

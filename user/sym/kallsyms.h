@@ -20,8 +20,7 @@ struct kaddr {
 };
 
 /*
- * Finds the functions of nr addresses, which come back sorted. The file is read twice, and memory
- * follows nr. 0; -EACCES: all addresses in the file are 0, as kernel.kptr_restrict hides them;
+ * Finds the functions of nr addresses, which come back sorted. Memory follows nr. 0; -EACCES: all addresses in the file are 0, as kernel.kptr_restrict hides them;
  * -ENOMEM; -EIO. On failure no name is set. Whatever is set is the caller's to free.
  */
 int kallsyms__find(FILE *f, struct kaddr *v, size_t nr);

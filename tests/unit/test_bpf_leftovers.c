@@ -306,6 +306,8 @@ static void test_the_recovering_call_itself_goes_on(void **state)
 	w_call(t.a, D1, t.a_ra);
 	w_call(t.b, D2, t.b_ra);
 	w_recover(D2 - 8);
+	/* and so it would if its frame were empty */
+	w_recover(D1);
 	w_pass(7);
 	w_ret(t.a, D1, t.a_ra);
 	check_sample(t.a, 7);

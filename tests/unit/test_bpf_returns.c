@@ -35,11 +35,12 @@ static void check_event(u16 func, u64 ra, const struct hb_ra_key *key, u32 tgid,
 
 static void test_an_unknown_return_address_is_told_once(void **state)
 {
-	u16 f = W_FUNC(.image = W_GO);
+	u16 other = W_FUNC(.image = W_GO), f = W_FUNC(.image = W_GO);
 	u64 ra = w_ra_unknown(W_GO);
 	struct hb_ra_key key = {ra, W_GO, HB_RA_IMAGE};
 
 	w_go(1);
+	w_ran(other, D1, w_ra(other), 10);
 	w_ran(f, D1, ra, 10);
 	check_event(f, ra, &key, W_TGID, 0);
 	w_ran(f, D1, ra, 10);
@@ -432,6 +433,22 @@ static void test_exits_are_counted_by_the_class_of_their_site(void **state)
 	}
 }
 
+static void test_a_path_at_the_depth_of_a_lost_call_is_no_return_of_one_nested_in_it(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO);
+	u64 ra = w_ra(f), shared = w_ra_with(f, (struct w_site){.func = W_ANY});
+
+	w_go(1);
+	w_call(f, D1, ra);
+	w_call(f, D2, ra);
+	/* both are left by a panic, and their caller goes on past another call's return site */
+	w_site_hit(shared, D1);
+	assert_int_equal(w_drop(HB_CNT_UNMATCHED), 1);
+	w_ran(f, D1, ra, 10);
+	assert_int_equal(w_n(f, HB_FN_ABANDONED), 2);
+	assert_int_equal(w_n(f, HB_FN_EXITS), 1);
+}
+
 /* ---- exits at the function's own return ---- */
 
 static void test_a_function_may_be_followed_by_its_own_returns(void **state)
@@ -462,6 +479,9 @@ static void test_a_function_followed_by_its_returns_passes_its_return_sites_in_v
 	assert_int_equal(w_n(f, HB_FN_EXITS), 1);
 	assert_int_equal(w_n(f, HB_FN_UNSEEN), 0);
 	assert_int_equal(w_drop(HB_CNT_UNMATCHED), 1);
+	w_site_hit(ra, 16);
+	assert_int_equal(w_n(f, HB_FN_UNSEEN), 0);
+	assert_int_equal(w_drop(HB_CNT_UNMATCHED), 2);
 	/* its own return without a call seen is a call in flight */
 	w_jump_out(f, 8);
 	assert_int_equal(w_n(f, HB_FN_UNSEEN), 1);
@@ -562,6 +582,7 @@ int main(void)
 		T(test_a_return_from_further_in_than_a_seen_call_was_not_in_flight),
 		T(test_a_call_dropped_on_another_stack_does_not_hide_one_in_flight),
 		T(test_another_path_past_a_return_site_ends_nothing),
+		T(test_a_path_at_the_depth_of_a_lost_call_is_no_return_of_one_nested_in_it),
 		T(test_exits_are_counted_by_the_class_of_their_site),
 		T(test_a_function_may_be_followed_by_its_own_returns),
 		T(test_a_function_followed_by_its_returns_passes_its_return_sites_in_vain),

@@ -195,6 +195,7 @@ static void test_the_same_goroutine_address_in_two_processes_is_two_tasks(void *
 	w_pass(3);
 	t->tgid = 2;
 	w_call(f, D1, ra);
+	assert_int_equal(w_frames_of(t)->frame[0].proc, 2);
 	w_pass(4);
 	t->tgid = 1;
 	w_ret(f, D1, ra);
@@ -314,6 +315,7 @@ static void test_a_return_that_leaves_only_the_dead_deletes_the_task_when_room_i
 	w_call(f, D2, ra);
 	w_site_hit(shared, D1);
 	assert_int_equal(w_n(f, HB_FN_ABANDONED), 1);
+	assert_int_equal(w_drop(HB_CNT_UNMATCHED), 1);
 	assert_null(w_frames_of(t));
 }
 

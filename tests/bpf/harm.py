@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What may happen while hbprof is attached: its own sudden death, the target's, an exec, a fork,
-other copies of the program. The target goes on as before, with its own code, and hbprof ends with a clear word.
+other copies of the program. The target goes on as before, with its own code, and hbprof ends with a
+clear word.
 """
 import os
 import random

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import time
 
 from exact import Seen, check_balance, check_exact, describe, parse_truth
 from live import (HBPROF, WORK, Broken, Hbprof, Workload, as_nobody, done, parse_report,
@@ -100,6 +101,33 @@ def ends_by(sig, reason):
     return wrong
 
 
+def across_intervals():
+    """Snapshots each second and a new calibration lose nothing and count nothing twice."""
+    name = "spin -mode push -n 17500 -rate 5000 -iters 200"
+    (status, out, err), lines = recorded(name, "--probe", "spin_push")
+    report = parse_report(status, out, err)
+    wrong = check_exact(report, lines)
+    if report["probe"]["calibrations"] < 2:
+        wrong.append(f"{report['probe']['calibrations']} calibrations")
+    return wrong
+
+
+def interrupted_early(seconds):
+    """Ctrl-C before the first call is measured: in order, too, or at once where nothing was begun."""
+    with Workload(ENDLESS) as w:
+        w.go()
+        with Hbprof(w.pid, "--probe", "spin_push") as h:
+            time.sleep(seconds)
+            status, out, err = h.stop()
+        wrong = text_changes(w.pid)
+    if status == -signal.SIGINT and not err:
+        return wrong
+    report = parse_report(status, out, err)
+    if report["stop_reason"] != "interrupted":
+        wrong.append(f"stop reason {report['stop_reason']}")
+    return wrong + check_balance(report)
+
+
 def quiet():
     path = f"{tmp}/quiet.hbp"
     with Workload(ENDLESS) as w:
@@ -192,6 +220,10 @@ def main():
     test("a recording of one second ends by itself", ends_by_itself)
     for sig, reason in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
         test(f"{sig.name} ends a recording in order", ends_by, sig, reason)
+    for seconds in (0.02, 0.05, 0.1):
+        test(f"SIGINT {seconds * 1000:.0f} ms after the start ends a recording in order",
+             interrupted_early, seconds)
+    test("snapshots and calibrations while recording change no count", across_intervals)
     test("--quiet writes the capture and prints nothing", quiet)
     test("the capture is named by the pid", default_name)
     test("two functions are measured, and no other", two_probes)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * folded.c - the tree and its two indices: name -> offset in the pool of names, and (parent, name) ->
- * node. Both are open hash tables of numbers; what they point at is compared in full. Drawing is left
- * to others.
+ * folded.c - lines of folded stacks into a tree. Writing them is folded_write.c's part.
  */
 #include "flamegraph/folded.h"
 
@@ -12,31 +10,7 @@
 
 #include "util/array.h"
 
-#define MIN_SLOTS 1024u /* a power of two */
-
-const struct folded_limits folded_default_limits = {
-	.max_line = 1u << 20,
-	.max_depth = 4096,
-	.max_nodes = 4u << 20,
-	.max_names = 256u << 20,
-};
-
-/* Slots hold a number + 1; 0 is a free slot. At most half of them are taken. */
-struct table {
-	u32 *slot;
-	u32 nr_slots, nr;
-};
-
-struct folded_index {
-	struct folded_limits limits;
-	size_t node_cap;
-	char *pool; /* names, each terminated; [0] is "" */
-	size_t pool_len, pool_cap;
-	u32 *name; /* offset in the pool by number of the name */
-	size_t name_cap;
-	u32 nr_names;
-	struct table by_name, by_path;
-};
+#define BLOCK_BYTES (256u << 10) /* read at once */
 
 static const char *const bad_texts[FOLDED_NR] = {
 	[FOLDED_OK] = "used",
@@ -57,160 +31,13 @@ const char *folded_bad_text(enum folded_bad bad)
 	return (u32)bad < FOLDED_NR ? bad_texts[bad] : "";
 }
 
-/* ---- hash tables ---- */
-
-/* FNV-1a (64 bit offset basis and prime of Fowler, Noll, Vo). */
-static u64 hash_bytes(const char *s, size_t len)
+u64 folded__nr_bad(const struct folded *f)
 {
-	u64 h = 0xcbf29ce484222325ULL;
+	u64 n = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (u8)s[i]) * 0x100000001b3ULL;
-	return h ^ h >> 32;
-}
-
-static u64 hash_pair(u32 parent, u32 name)
-{
-	u64 h = ((u64)parent << 32 | name) * 0x9e3779b97f4a7c15ULL;
-
-	return h ^ h >> 32;
-}
-
-static void table__put(struct table *t, u64 hash, u32 number)
-{
-	u32 i = (u32)hash & (t->nr_slots - 1);
-
-	while (t->slot[i])
-		i = (i + 1) & (t->nr_slots - 1);
-	t->slot[i] = number + 1;
-	t->nr++;
-}
-
-static u64 hash_entry(const struct folded *f, const struct table *t, u32 number)
-{
-	const struct folded_index *x = f->index;
-	const char *s;
-
-	if (t == &x->by_path)
-		return hash_pair(f->node[number].parent, f->node[number].name);
-	s = x->pool + x->name[number];
-	return hash_bytes(s, strlen(s));
-}
-
-/* Room for one more entry. On failure the table is as it was. */
-static int table__reserve(const struct folded *f, struct table *t)
-{
-	struct table bigger = {.nr_slots = t->nr_slots ? t->nr_slots * 2 : MIN_SLOTS};
-
-	if (t->nr < t->nr_slots / 2)
-		return 0;
-	if (bigger.nr_slots < t->nr_slots)
-		return -ENOMEM;
-	bigger.slot = array_alloc(bigger.nr_slots, sizeof(*bigger.slot));
-	if (!bigger.slot)
-		return -ENOMEM;
-	for (u32 i = 0; i < t->nr_slots; i++)
-		if (t->slot[i])
-			table__put(&bigger, hash_entry(f, t, t->slot[i] - 1), t->slot[i] - 1);
-	free(t->slot);
-	*t = bigger;
-	return 0;
-}
-
-/* ---- names ---- */
-
-static u32 name_find(const struct folded *f, const char *s, size_t len)
-{
-	const struct folded_index *x = f->index;
-	const struct table *t = &x->by_name;
-	u32 i, number;
-
-	if (!t->nr_slots)
-		return FOLDED_NONE;
-	for (i = (u32)hash_bytes(s, len) & (t->nr_slots - 1); t->slot[i];
-	     i = (i + 1) & (t->nr_slots - 1)) {
-		number = t->slot[i] - 1;
-		if (!strncmp(x->pool + x->name[number], s, len) && !x->pool[x->name[number] + len])
-			return number;
-	}
-	return FOLDED_NONE;
-}
-
-static int pool_grow(struct folded_index *x, size_t more)
-{
-	size_t need = x->pool_len + more, cap = x->pool_cap;
-	char *bigger;
-
-	while (cap < need)
-		cap = cap ? cap * 2 : 4096;
-	if (cap == x->pool_cap)
-		return 0;
-	bigger = realloc(x->pool, cap);
-	if (!bigger)
-		return -ENOMEM;
-	x->pool = bigger;
-	x->pool_cap = cap;
-	return 0;
-}
-
-static int name_add(struct folded *f, const char *s, size_t len, u32 *number)
-{
-	struct folded_index *x = f->index;
-	int err;
-
-	err = pool_grow(x, len + 1);
-	if (!err)
-		err = array_grow((void **)&x->name, x->nr_names, &x->name_cap, sizeof(*x->name));
-	if (!err)
-		err = table__reserve(f, &x->by_name);
-	if (err)
-		return err;
-	memcpy(x->pool + x->pool_len, s, len);
-	x->pool[x->pool_len + len] = '\0';
-	x->name[x->nr_names] = (u32)x->pool_len;
-	x->pool_len += len + 1;
-	table__put(&x->by_name, hash_bytes(s, len), x->nr_names);
-	*number = x->nr_names++;
-	return 0;
-}
-
-/* ---- nodes ---- */
-
-static u32 node_find(const struct folded *f, u32 parent, u32 name)
-{
-	const struct table *t = &f->index->by_path;
-	u32 i, number;
-
-	if (!t->nr_slots)
-		return FOLDED_NONE;
-	for (i = (u32)hash_pair(parent, name) & (t->nr_slots - 1); t->slot[i];
-	     i = (i + 1) & (t->nr_slots - 1)) {
-		number = t->slot[i] - 1;
-		if (f->node[number].parent == parent && f->node[number].name == name)
-			return number;
-	}
-	return FOLDED_NONE;
-}
-
-static int node_add(struct folded *f, u32 parent, u32 name, u32 *number)
-{
-	struct folded_index *x = f->index;
-	int err;
-
-	err = array_grow((void **)&f->node, f->nr_nodes, &x->node_cap, sizeof(*f->node));
-	if (!err)
-		err = table__reserve(f, &x->by_path);
-	if (err)
-		return err;
-	f->node[f->nr_nodes] = (struct folded_node){
-		.name = name, .parent = parent, .child = FOLDED_NONE, .next = FOLDED_NONE};
-	if (parent != FOLDED_NONE) {
-		f->node[f->nr_nodes].next = f->node[parent].child;
-		f->node[parent].child = f->nr_nodes;
-	}
-	table__put(&x->by_path, hash_pair(parent, name), f->nr_nodes);
-	*number = f->nr_nodes++;
-	return 0;
+	for (u32 i = FOLDED_EMPTY + 1; i < FOLDED_NR; i++)
+		n += f->lines[i];
+	return n;
 }
 
 /* ---- lines ---- */
@@ -218,6 +45,14 @@ static int node_add(struct folded *f, u32 parent, u32 name, u32 *number)
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_digits(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+	return len > 0;
 }
 
 /* The stack's length and the count behind it. */
@@ -237,15 +72,10 @@ static enum folded_bad split_count(const char *line, size_t len, size_t *stack_l
 		(*stack_len)--;
 	if (!*stack_len)
 		return FOLDED_NO_COUNT;
-	if (line[at] == '-' && at + 1 < len) {
-		for (at++; at < len; at++)
-			if (line[at] < '0' || line[at] > '9')
-				return FOLDED_NO_COUNT;
+	if (line[at] == '-' && is_digits(line + at + 1, len - at - 1))
 		return FOLDED_NEGATIVE;
-	}
-	for (size_t i = at; i < len; i++)
-		if (line[i] < '0' || line[i] > '9')
-			return FOLDED_NO_COUNT;
+	if (!is_digits(line + at, len - at))
+		return FOLDED_NO_COUNT;
 	for (; at < len; at++)
 		if (__builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_add_overflow(n, (u64)(line[at] - '0'), &n))
@@ -254,178 +84,217 @@ static enum folded_bad split_count(const char *line, size_t len, size_t *stack_l
 	return n ? FOLDED_OK : FOLDED_ZERO;
 }
 
-/* The next frame of stack; false behind the last. */
-static bool next_frame(const char **stack, const char *end, const char **frame, size_t *len)
+static size_t common_prefix(const char *a, const char *b, size_t max)
 {
-	const char *semicolon;
+	size_t n = 0;
+	u64 x, y;
 
-	if (*stack > end)
-		return false;
-	semicolon = memchr(*stack, ';', (size_t)(end - *stack));
-	*frame = *stack;
-	*len = (size_t)((semicolon ? semicolon : end) - *stack);
-	*stack += *len + 1;
-	return true;
+	for (; max - n >= sizeof(x); n += sizeof(x)) {
+		memcpy(&x, a + n, sizeof(x));
+		memcpy(&y, b + n, sizeof(y));
+		if (x != y)
+			break;
+	}
+	while (n < max && a[n] == b[n])
+		n++;
+	return n;
 }
 
-/* Counts what the stack would add, so that nothing of a line that does not fit is left behind. */
-static enum folded_bad check_stack(const struct folded *f, const char *stack, const char *end,
-				   u32 *depth)
+/* How many frames this stack has in common with the last one, from the outermost on. */
+static u32 common_frames(const struct folded *f, const char *stack, size_t len)
 {
-	const struct folded_limits *max = &f->index->limits;
-	size_t len, new_bytes = 0;
-	u32 at = 0, name, new_nodes = 0;
-	const char *frame;
+	size_t max = len < f->last_len ? len : f->last_len, same;
+	u32 nr = f->nr_path;
 
-	*depth = 0;
-	while (next_frame(&stack, end, &frame, &len)) {
-		if (!len)
-			return FOLDED_EMPTY_FRAME;
-		if (++*depth > max->max_depth)
-			return FOLDED_DEEP;
-		name = name_find(f, frame, len);
-		if (name == FOLDED_NONE)
-			new_bytes += len + 1; /* a name that comes twice is counted twice */
-		at = at == FOLDED_NONE || name == FOLDED_NONE ? FOLDED_NONE
-							      : node_find(f, at, name);
-		new_nodes += at == FOLDED_NONE;
+	if (f->reverse || !nr)
+		return 0;
+	same = common_prefix(f->last, stack, max);
+	while (nr && (f->frame_end[nr - 1] > same ||
+		      (f->frame_end[nr - 1] < len && stack[f->frame_end[nr - 1]] != ';')))
+		nr--;
+	return nr;
+}
+
+/* Splits the stack into f->frame and f->frame_end, from the frame `nr` on. */
+static enum folded_bad split_frames(struct folded *f, const char *stack, size_t len, u32 nr,
+				    u32 *nr_frames)
+{
+	size_t at = nr ? f->frame_end[nr - 1] : 0;
+	const char *semicolon;
+
+	if (nr) {
+		if (at == len) {
+			*nr_frames = nr;
+			return FOLDED_OK;
+		}
+		at++; /* behind the semicolon */
 	}
-	if (new_nodes > max->max_nodes - f->nr_nodes ||
-	    new_bytes > max->max_names - f->index->pool_len)
-		return FOLDED_FULL;
+	for (;; at++) {
+		if (nr >= f->tree->limits.max_depth)
+			return FOLDED_DEEP;
+		semicolon = memchr(stack + at, ';', len - at);
+		f->frame[nr].name = stack + at;
+		f->frame[nr].len = semicolon ? (size_t)(semicolon - stack) - at : len - at;
+		if (!f->frame[nr].len)
+			return FOLDED_EMPTY_FRAME;
+		at += f->frame[nr].len;
+		f->frame_end[nr++] = (u32)at;
+		if (!semicolon)
+			break;
+	}
+	*nr_frames = nr;
 	return FOLDED_OK;
 }
 
-static int add_stack(struct folded *f, const char *stack, const char *end, u64 count)
+static void reverse_frames(struct flame_frame *frame, u32 nr)
 {
-	u32 at = 0, name, next;
-	const char *frame;
-	size_t len;
-	int err = 0;
+	for (u32 i = 0; i < nr / 2; i++) {
+		struct flame_frame swap = frame[i];
 
-	while (!err && next_frame(&stack, end, &frame, &len)) {
-		name = name_find(f, frame, len);
-		if (name == FOLDED_NONE)
-			err = name_add(f, frame, len, &name);
-		if (err)
-			break;
-		next = node_find(f, at, name);
-		if (next == FOLDED_NONE)
-			err = node_add(f, at, name, &next);
-		if (!err)
-			at = next;
+		frame[i] = frame[nr - 1 - i];
+		frame[nr - 1 - i] = swap;
 	}
-	if (err)
-		return err;
-	f->node[at].self += count;
-	for (; at != FOLDED_NONE; at = f->node[at].parent)
-		f->node[at].total += count;
+}
+
+static int remember(struct folded *f, const char *stack, size_t len, u32 nr)
+{
+	if (len > f->last_cap) {
+		char *bigger = realloc(f->last, len * 2);
+
+		if (!bigger)
+			return -ENOMEM;
+		f->last = bigger;
+		f->last_cap = len * 2;
+	}
+	memcpy(f->last, stack, len);
+	f->last_len = len;
+	f->nr_path = nr;
 	return 0;
+}
+
+static int add_stack(struct folded *f, const char *stack, size_t len, u64 count,
+		     enum folded_bad *what)
+{
+	u32 same = common_frames(f, stack, len), nr = 0;
+	int err;
+
+	f->nr_path = 0; /* the arrays of the last stack are being written over */
+	*what = split_frames(f, stack, len, same, &nr);
+	if (*what != FOLDED_OK)
+		return 0;
+	if (f->reverse)
+		reverse_frames(f->frame, nr);
+	err = flame_tree__walk(f->tree, same ? f->path[same - 1] : 0, f->frame + same, nr - same,
+			       f->path + same);
+	if (err == -ENOSPC) {
+		*what = FOLDED_FULL;
+		return 0;
+	}
+	if (!err)
+		err = flame_tree__count(f->tree, f->path[nr - 1], nr, f->weight, count);
+	if (!err && !f->reverse)
+		err = remember(f, stack, len, nr);
+	return err;
 }
 
 int folded__add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad)
 {
 	enum folded_bad what = FOLDED_OK;
 	size_t stack_len = 0;
-	u32 depth = 0;
 	u64 count = 0, sum;
 	int err = 0;
 
-	if (len > f->index->limits.max_line)
+	if (len > f->max_line)
 		what = FOLDED_LONG;
 	else if (memchr(line, '\0', len))
 		what = FOLDED_BINARY;
 	else
 		what = split_count(line, len, &stack_len, &count);
-	if (what == FOLDED_OK && __builtin_add_overflow(f->node[0].total, count, &sum))
+	if (what == FOLDED_OK && __builtin_add_overflow(f->tree->sum[f->weight], count, &sum))
 		what = FOLDED_HUGE;
 	if (what == FOLDED_OK)
-		what = check_stack(f, line, line + stack_len, &depth);
-	if (what == FOLDED_OK)
-		err = add_stack(f, line, line + stack_len, count);
+		err = add_stack(f, line, stack_len, count, &what);
 	if (err)
 		return err;
-	if (depth > f->depth && what == FOLDED_OK)
-		f->depth = depth;
 	f->lines[what]++;
 	if (bad)
 		*bad = what;
 	return 0;
 }
 
+/* ---- streams ---- */
+
+/*
+ * The bytes of a line that is not yet complete, at the beginning of a buffer of max_line + 1 and a
+ * block more. Of a line above the limit one byte too many is kept: its length says "too long".
+ */
+struct line_buffer {
+	char *s;
+	size_t len;
+};
+
+/* Adds the lines that are complete, keeps the rest. */
+static int take_lines(struct folded *f, struct line_buffer *b)
+{
+	char *at = b->s, *end = b->s + b->len, *lf;
+	int err = 0;
+
+	while (!err && (lf = memchr(at, '\n', (size_t)(end - at)))) {
+		err = folded__add_line(f, at, (size_t)(lf - at), NULL);
+		at = lf + 1;
+	}
+	b->len = (size_t)(end - at);
+	if (b->len > f->max_line)
+		b->len = f->max_line + 1;
+	memmove(b->s, at, b->len);
+	return err;
+}
+
 int folded__read(struct folded *f, FILE *in)
 {
-	size_t max = f->index->limits.max_line, len = 0;
-	char *line = malloc(max + 1);
-	bool any = false;
-	int c, err = line ? 0 : -ENOMEM;
+	struct line_buffer b = {.s = malloc(f->max_line + 1 + BLOCK_BYTES)};
+	bool first = true;
+	size_t n;
+	int err = b.s ? 0 : -ENOMEM;
 
-	while (!err && (c = getc_unlocked(in)) != EOF) {
-		any = c != '\n';
-		if (c == '\n') {
-			err = folded__add_line(f, line, len, NULL);
-			len = 0;
-		} else if (len <=
-			   max) { /* one byte more than allowed is kept: it says "too long" */
-			line[len++] = (char)c;
+	while (!err && (n = fread(b.s + b.len, 1, BLOCK_BYTES, in)) > 0) {
+		b.len += n;
+		if (first && b.len >= 2 && !memcmp(b.s, "\x1f\x8b", 2)) { /* RFC 1952, 2.3.1 */
+			err = -EMEDIUMTYPE;
+			break;
 		}
+		first = false;
+		err = take_lines(f, &b);
 	}
-	if (!err && any)
-		err = folded__add_line(f, line, len, NULL);
+	if (!err && b.len)
+		err = folded__add_line(f, b.s, b.len, NULL);
 	if (!err && ferror(in))
 		err = -EIO;
-	free(line);
+	free(b.s);
 	return err;
 }
 
 /* ---- life ---- */
 
-int folded__new(const struct folded_limits *limits, struct folded **out)
+int folded__init(struct folded *f, struct flame_tree *tree, enum flame_weight weight)
 {
-	struct folded *f = calloc(1, sizeof(*f));
-	u32 root, name;
-	int err = -ENOMEM;
+	u32 depth = tree->limits.max_depth ? tree->limits.max_depth : 1;
 
-	if (!f)
-		return err;
-	f->index = calloc(1, sizeof(*f->index));
-	if (!f->index)
-		goto out;
-	f->index->limits = limits ? *limits : folded_default_limits;
-	/* Offsets in the pool are u32, and the root needs its node and its name. */
-	if (f->index->limits.max_names > 1u << 31)
-		f->index->limits.max_names = 1u << 31;
-	if (!f->index->limits.max_names)
-		f->index->limits.max_names = 1;
-	if (!f->index->limits.max_nodes)
-		f->index->limits.max_nodes = 1;
-	err = name_add(f, "", 0, &name);
-	if (!err)
-		err = node_add(f, FOLDED_NONE, name, &root);
-out:
-	if (err)
-		folded__free(f);
-	else
-		*out = f;
-	return err;
+	*f = (struct folded){.tree = tree, .weight = weight, .max_line = FOLDED_MAX_LINE};
+	f->frame = array_alloc(depth, sizeof(*f->frame));
+	f->frame_end = array_alloc(depth, sizeof(*f->frame_end));
+	f->path = array_alloc(depth, sizeof(*f->path));
+	if (f->frame && f->frame_end && f->path)
+		return 0;
+	folded__fini(f);
+	return -ENOMEM;
 }
 
-void folded__free(struct folded *f)
+void folded__fini(struct folded *f)
 {
-	if (!f)
-		return;
-	if (f->index) {
-		free(f->index->pool);
-		free(f->index->name);
-		free(f->index->by_name.slot);
-		free(f->index->by_path.slot);
-	}
-	free(f->index);
-	free(f->node);
-	free(f);
-}
-
-const char *folded__name(const struct folded *f, u32 node)
-{
-	return f->index->pool + f->index->name[f->node[node].name];
+	free(f->last);
+	free(f->frame);
+	free(f->frame_end);
+	free(f->path);
+	*f = (struct folded){0};
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * folded.h - folded stacks, "frame;frame;frame count" a line, outermost frame first, into a tree.
+ * folded.h - folded stacks, "frame;frame;frame count" a line, outermost frame first: into a tree
+ * and out of it.
  *
  * The last word of a line is the count; everything before it is the stack, so frames may hold spaces
- * and end in numbers. Lines end in LF or CRLF, the last one in neither. Equal paths are one node and
- * equal names one string: memory follows the tree, not the length of the input. A line that cannot be
- * used is counted by its reason and left out whole.
+ * and end in numbers. Lines end in LF or CRLF, the last one in neither. A line that cannot be used
+ * is counted by its reason and left out whole.
  */
 #ifndef HBPROF_FOLDED_H
 #define HBPROF_FOLDED_H
@@ -13,6 +13,11 @@
 #include <stdio.h>
 
 #include <hbprof/types.h>
+
+#include "flamegraph/tree.h"
+#include "util/strbuf.h"
+
+#define FOLDED_MAX_LINE (1u << 20) /* bytes, by default */
 
 enum folded_bad {
 	FOLDED_OK,
@@ -24,48 +29,45 @@ enum folded_bad {
 	FOLDED_EMPTY_FRAME, /* ";;", or a semicolon at an end of the stack */
 	FOLDED_BINARY,	    /* a 0 byte */
 	FOLDED_LONG,	    /* longer than max_line */
-	FOLDED_DEEP,	    /* more frames than max_depth */
-	FOLDED_FULL,	    /* needs more nodes or names than the limits allow */
+	FOLDED_DEEP,	    /* more frames than the tree's max_depth */
+	FOLDED_FULL,	    /* needs more nodes or names than the tree's limits allow */
 	FOLDED_NR,
 };
 
-struct folded_limits {
-	size_t max_line;  /* bytes */
-	u32 max_depth;	  /* frames of a stack */
-	u32 max_nodes;	  /* of the tree, the root included */
-	size_t max_names; /* bytes of all different names together */
-};
-extern const struct folded_limits folded_default_limits;
-
-#define FOLDED_NONE (~0u)
-
-struct folded_node {
-	u32 name;	 /* see folded__name() */
-	u32 parent;	 /* FOLDED_NONE for the root */
-	u32 child, next; /* first child, next sibling; FOLDED_NONE: none */
-	u64 self, total; /* counts that end here; those and all below */
-};
-
+/* One input. Set the first group between __init and the first line. */
 struct folded {
-	struct folded_node *node; /* [0] is the root; a parent comes before its children */
-	u32 nr_nodes;
-	u32 depth;	      /* of the deepest stack */
+	struct flame_tree *tree; /* borrowed */
+	enum flame_weight weight;
+	bool reverse; /* the innermost frame next to the root */
+	size_t max_line;
+
 	u64 lines[FOLDED_NR]; /* read, by what became of them */
-	struct folded_index *index;
+
+	/* The last stack: files are sorted more often than not, so the next begins alike. */
+	char *last;
+	size_t last_len, last_cap;
+	struct flame_frame *frame; /* max_depth of each */
+	u32 *frame_end;		   /* offset in last behind each frame */
+	u32 *path;
+	u32 nr_path;
 };
 
-/* 0 or -ENOMEM. limits NULL: the default ones. The caller's; folded__free() it. */
-int folded__new(const struct folded_limits *limits, struct folded **out);
-void folded__free(struct folded *f); /* NULL is fine */
+/* 0 or -ENOMEM. */
+int folded__init(struct folded *f, struct flame_tree *tree, enum flame_weight weight);
+void folded__fini(struct folded *f); /* a zeroed one is fine */
 
-/* Adds all lines of a stream. 0, -ENOMEM or -EIO: what was added before stays. */
+/* Adds all lines of a stream. 0, -ENOMEM or -EIO: what was added before stays. -EMEDIUMTYPE: the
+ * stream begins as gzip's do, a capture perhaps; nothing was added. */
 int folded__read(struct folded *f, FILE *in);
 /* Adds one line, without its LF. 0 or -ENOMEM; *bad, which may be NULL, says what became of it. */
 int folded__add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad);
-
-/* The name of a node, terminated; "" for the root. */
-const char *folded__name(const struct folded *f, u32 node);
+/* Lines that were left out and were not empty. */
+u64 folded__nr_bad(const struct folded *f);
 /* "no count": for "12 lines left out: no count". Static. */
 const char *folded_bad_text(enum folded_bad bad);
+
+/* Appends each path with something of its own, sorted by bytes: "stack count", or with both weights
+ * "stack base count", as differential tools write it. */
+void folded_write(const struct flame_tree *t, bool both, struct strbuf *out);
 
 #endif

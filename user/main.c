@@ -31,6 +31,8 @@ static const struct command {
 	 "attach to a process, measure, write a capture, print its report (the default)"},
 	{"report", "hbprof report", cmd_report, "print the report of a capture"},
 	{"export", "hbprof export", cmd_export, "write a capture in the format of another tool"},
+	{"flamegraph", "hbprof flamegraph", cmd_flamegraph,
+	 "draw folded stacks as an interactive SVG"},
 	{"help", "hbprof help", cmd_help, "show the options of a command"},
 };
 
@@ -77,7 +79,7 @@ static void print_overview(FILE *f)
 	      "Commands:\n",
 	      f);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
 	      "  --help     this text; 'hbprof help COMMAND' lists the options of a command\n"
 	      "  --version  the version and what was built in\n"

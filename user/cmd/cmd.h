@@ -22,6 +22,8 @@ enum cmd_exit {
 int cmd_record(int argc, char **argv);
 /* report.c: prints a capture. */
 int cmd_report(int argc, char **argv);
+/* flamegraph.c: draws folded stacks. */
+int cmd_flamegraph(int argc, char **argv);
 /* export.c: writes a capture in the format of another tool. */
 int cmd_export(int argc, char **argv);
 

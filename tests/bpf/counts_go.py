@@ -2,7 +2,7 @@
 """Go programs: every entry, call, error, byte and abandoned call, against the truth they print."""
 import os
 
-from exact import Measured, check_exact, exact, parse_truth
+from exact import Measured, Seen, check_exact, exact, parse_truth
 from live import WORK, done, skip, test
 
 JSON_MODES = [
@@ -34,6 +34,8 @@ GC_MODES = [
 CGO_MODES = [("callback", "-n 300 -g 2"), ("nested", "-n 300"), ("thread", "-n 300 -g 2")]
 BUILDS = ["stripped", "pie", "staticpie", "nosect"]
 BUILD_MODES = [("mixed", "-n 500"), ("spinouter", "-n 200 -iters 300"), ("grow", "-n 500")]
+# Called by the codec, some without a frame of their own, some that allocate.
+OTHERS = ["encoding/json.checkValid", "runtime.mallocgc", "runtime.memmove"]
 PANICMIX_LEFT = 10  # entries a round that a panic ends: 1, 3, 1, 1 and 4
 
 
@@ -44,6 +46,16 @@ def under_gc(name, **kw):
         return exact(name + " -gc", **kw)
     finally:
         del os.environ["GOGC"]
+
+
+def with_other(name, function):
+    """Its truth is not known, but that it is called, and that none of its calls is lost."""
+    m = Measured(name, "--probe", function)
+    wrong = check_exact(m.report, m.lines)
+    f = Seen(m.report, function).f
+    if not f["entries"] or f["entries"] != f["exits"] + f["in_flight_end"]:
+        wrong.append(f"{function}: {f['entries']} entries, {f['exits']} exits")
+    return m.judge(wrong)
 
 
 def callers_small(name):
@@ -77,6 +89,9 @@ def main():
          left=400 * PANICMIX_LEFT)
     test("panicmix -n 100: counted exactly while the garbage collector runs", under_gc,
          "gojson_plain -mode panicmix -n 100", left=100 * PANICMIX_LEFT)
+    for function in OTHERS:
+        test(f"calls of {function} are counted, and the codec's around them exactly", with_other,
+             "gojson_plain -mode mixed -n 200 -g 2", function)
     for mode, flags in CGO_MODES:
         test(f"cgo {mode} {flags}: counted exactly", exact, f"gocgo -mode {mode} {flags}")
     for build in BUILDS:

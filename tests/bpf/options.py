@@ -113,7 +113,7 @@ def across_intervals():
 
 
 def interrupted_early(seconds):
-    """Ctrl-C before the first call is measured: in order, too, or at once where nothing was begun."""
+    """Ctrl-C before the first call is measured: in order, or at once if nothing was begun."""
     with Workload(ENDLESS) as w:
         w.go()
         with Hbprof(w.pid, "--probe", "spin_push") as h:

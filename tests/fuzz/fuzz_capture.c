@@ -196,6 +196,7 @@ int main(int argc, char **argv)
 	const char *why;
 	int err;
 
+	sample_stacks(r);
 	state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	err = capture__write_mem(r, &bytes, &len);
 	if (!err)

@@ -216,6 +216,36 @@ static inline void sample_intervals(struct recording *r)
 	iv[1].delta[1] = (struct m_delta){3, HB_DIST_LEAF, 1, 90, NULL, 0};
 }
 
+/* Three stacks of the Go process: in Marshal, in the kernel on its behalf, and outside; and one that
+ * found no room. Not part of sample_recording(): the reports in tests/data have none. */
+static inline void sample_stacks(struct recording *r)
+{
+	static const char *const names[] = {"encoding/json.Marshal", "main.main",
+					    "memcpy_\xff[k]_[k]", "runtime.goexit"};
+	static const u32 frames[] = {3, 1, 0, 3, 1, 0, 2, 3, 1};
+	static const struct m_stack stacks[] = {
+		{70, 0, 0, 0, 3}, {20, 0, 0, 3, 4}, {9, M_NO_FUNC, 0, 7, 2}, {1, 1, 0, 9, 0}};
+	struct m_stacks *s = &r->stacks;
+
+	*s = (struct m_stacks){.event = strdup("cpu-clock"),
+			       .unit = strdup("samples"),
+			       .frequency_hz = 99,
+			       .samples = 100,
+			       .lost = 3,
+			       .truncated = 10,
+			       .unkept = 1,
+			       .nr_names = 4,
+			       .nr_frames = 9,
+			       .nr_stacks = 4};
+	s->name = sample_array(4, sizeof(*s->name));
+	for (u32 i = 0; i < 4; i++)
+		s->name[i] = strdup(names[i]);
+	s->frame = sample_array(9, sizeof(*s->frame));
+	memcpy(s->frame, frames, sizeof(frames));
+	s->stack = sample_array(4, sizeof(*s->stack));
+	memcpy(s->stack, stacks, sizeof(stacks));
+}
+
 static inline struct recording *sample_recording(void)
 {
 	struct recording *r = recording__new();

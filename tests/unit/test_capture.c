@@ -364,12 +364,12 @@ static void test_a_foreign_document_is_refused(void **state)
 
 static void test_a_newer_major_version_says_so_and_a_newer_minor_is_read(void **state)
 {
-	assert_int_equal(read_changed("\"version\"", "[1,0]", "[2,0]"), -EPROTO);
+	assert_int_equal(read_changed("\"version\"", "[1,1]", "[2,0]"), -EPROTO);
 	assert_non_null(strstr(why, "2.0 by a newer hbprof"));
-	assert_int_equal(read_changed("\"version\"", "[1,0]", "[1,7],\"counters\":{\"x\":[1]}"), 0);
-	assert_refused("\"version\"", "[1,0]", "[1,-1]", "version");
-	assert_refused("\"version\"", "[1,0]", "[1e400,0]", "version");
-	assert_refused("\"version\"", "[1,0]", "7", "version");
+	assert_int_equal(read_changed("\"version\"", "[1,1]", "[1,7],\"counters\":{\"x\":[1]}"), 0);
+	assert_refused("\"version\"", "[1,1]", "[1,-1]", "version");
+	assert_refused("\"version\"", "[1,1]", "[1e400,0]", "version");
+	assert_refused("\"version\"", "[1,1]", "7", "version");
 }
 
 static void test_numbers_out_of_range_are_refused(void **state)

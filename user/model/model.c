@@ -109,6 +109,17 @@ void m_stacks__fini(struct m_stacks *s)
 	*s = (struct m_stacks){0};
 }
 
+u64 m_stacks__in_calls(const struct m_stacks *s)
+{
+	u64 n = 0;
+
+	if (!s->event)
+		return M_NONE;
+	for (u32 i = 0; i < s->nr_stacks; i++)
+		n += s->stack[i].func == M_NO_FUNC ? 0 : s->stack[i].count;
+	return n;
+}
+
 u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target)
 {
 	u64 n = 0;

@@ -200,7 +200,9 @@ void m_dist__fini(struct m_dist *d);
 int m_dist__merge(struct m_dist *dst, const struct m_dist *src);
 
 void m_stacks__fini(struct m_stacks *s);
-/* Samples taken in calls of a function in a process, innermost; M_NONE: no samples were taken. */
+/* Samples taken in any codec call; and in those of a function in a process, where its call was the
+ * innermost one that is measured. M_NONE: no samples were taken. */
+u64 m_stacks__in_calls(const struct m_stacks *s);
 u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target);
 
 /* Appends a fact; both strings are copied. 0 or -ENOMEM. */

@@ -126,6 +126,27 @@ static void print_lost(struct view *v)
 		table__para(v, "drops", "0 for each of the %u reasons", (u32)HB_DROP_NR);
 }
 
+static void print_samples(struct view *v)
+{
+	const struct m_stacks *s = &v->r->stacks;
+	char buf[CELL];
+	struct strbuf b;
+
+	if (!s->event)
+		return; /* not asked for, or a warning says why there are none */
+	strbuf__init(&b, MAX_PARA);
+	strbuf__addf(&b, "%s of ", cell_count(buf, s->samples));
+	add_name(&b, s->event);
+	strbuf__addf(&b, " at %u Hz, %s lost", s->frequency_hz, cell_count(buf, s->lost));
+	strbuf__addf(&b, "; in the calls above %s",
+		     cell_pct(buf, pct_of(m_stacks__in_calls(s), s->samples)));
+	strbuf__addf(&b, "; with a cut stack %s", cell_pct(buf, pct_of(s->truncated, s->samples)));
+	if (s->unkept)
+		strbuf__addf(&b, "; without one, as there was no room, %s",
+			     cell_count(buf, s->unkept));
+	table__para_buf(v, "CPU samples", &b);
+}
+
 static void print_cost(struct view *v)
 {
 	const struct m_cost *c = &v->r->cost;
@@ -163,6 +184,7 @@ void table__coverage(struct view *v)
 	print_identity(v);
 	print_rest(v);
 	print_lost(v);
+	print_samples(v);
 	print_warnings(v);
 	print_cost(v);
 }

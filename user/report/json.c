@@ -73,6 +73,15 @@ static void print_raw(struct jsonw *w, const struct group *g)
 	jsonw__end_object(w);
 }
 
+/* Of the function in this process, whatever became of the call: it is not known yet at the sample. */
+static u64 cpu_samples(const struct view *v, const struct group *g)
+{
+	if (!g->func || !g->target)
+		return M_NONE;
+	return m_stacks__in_func(&v->r->stacks, (u32)(g->func - v->r->func),
+				 (u32)(g->target - v->r->target));
+}
+
 static int print_row(struct view *v, struct jsonw *w, struct group *g)
 {
 	const struct m_func *f = g->func;
@@ -98,6 +107,7 @@ static int print_row(struct view *v, struct jsonw *w, struct group *g)
 	jsonw__u64(w, "measured_ns", g->measured_ns);
 	jsonw__num(w, "target_cpu_pct", g->target ? pct_of(g->inc.sum_ns, g->target->cpu_ns) : NAN,
 		   3);
+	jsonw__u64(w, "cpu_samples", cpu_samples(v, g));
 	jsonw__num(w, "nested_per_call", (double)g->nested / (double)g->calls, 3);
 	print_dist(w, "latency", &g->inc);
 	print_dist(w, "exclusive", &g->exc);
@@ -226,6 +236,25 @@ static void print_cost(struct view *v, struct jsonw *w)
 	jsonw__end_object(w);
 }
 
+static void print_stacks(struct view *v, struct jsonw *w)
+{
+	const struct m_stacks *s = &v->r->stacks;
+
+	if (!s->event) {
+		jsonw__null(w, "cpu_sampling");
+		return;
+	}
+	jsonw__object(w, "cpu_sampling");
+	jsonw__str(w, "event", s->event);
+	jsonw__u64(w, "frequency_hz", s->frequency_hz);
+	jsonw__u64(w, "samples", s->samples);
+	jsonw__u64(w, "in_calls", m_stacks__in_calls(s));
+	jsonw__u64(w, "lost", s->lost);
+	jsonw__u64(w, "truncated", s->truncated);
+	jsonw__u64(w, "unkept", s->unkept);
+	jsonw__end_object(w);
+}
+
 static void print_target(struct jsonw *w, const struct m_target *t)
 {
 	jsonw__object(w, NULL);
@@ -279,6 +308,7 @@ int json__print(struct view *v)
 	print_coverage(v, &w);
 	print_probe(v, &w);
 	print_cost(v, &w);
+	print_stacks(v, &w);
 	jsonw__array(&w, "warnings");
 	for (u32 i = 0; i < v->r->nr_warnings; i++)
 		jsonw__str(&w, NULL, v->r->warning[i]);

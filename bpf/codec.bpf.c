@@ -272,14 +272,14 @@ static __always_inline void call_record(const struct hit *h, const struct hb_fun
 }
 
 /*
- * Time of an ended call goes to the enclosing one, and with it what its probes cost. Calls that
- * end together share one exit: a tail call adds its entry only, taken as half a pair.
+ * Time of an ended call goes to the enclosing one, and with it what its probes cost there: a pair, or
+ * for a tail call its entry alone, as both calls end at the same exit.
  */
 static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_frame *fr,
-					  const struct sample *sm, u32 pair_ns, bool tail)
+					  const struct sample *sm, u32 cost_ns)
 {
 	up->child_ns += sm->inc_ns;
-	up->probe_ns += fr->probe_ns + (tail ? pair_ns / 2 : pair_ns);
+	up->probe_ns += fr->probe_ns + cost_ns;
 	if (up->group == fr->group && up->size == HB_SIZE_UNKNOWN && sm->size != HB_SIZE_UNKNOWN)
 		up->size = handed_up(up, sm->size);
 }
@@ -326,8 +326,8 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	sm.nested = fr->nested;
 	sm.size = fr->size;
 	if (t->nr)
-		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm, cal.total_ns[lang][cls][exit_class],
-			      tail);
+		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm,
+			      tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class]);
 	if (fr->flags & HB_FRAME_OWNS)
 		call_record(h, f, fn, &sm);
 	return 0;

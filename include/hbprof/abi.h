@@ -135,7 +135,7 @@ struct hb_func {
 	u16 image;
 	u16 pad;
 	struct hb_value size_in;  /* payload size at entry */
-	struct hb_value size_out; /* payload size at exit; used when size_in is NONE */
+	struct hb_value size_out; /* payload size at exit; where there is one it counts */
 	struct hb_value err;	  /* at exit */
 };
 
@@ -316,6 +316,7 @@ struct hb_cal {
 	u32 in_ns[HB_LANG_NR][HB_CLASS_DIM]; /* inside the interval, by the entry's class */
 	u32 total_ns[HB_LANG_NR][HB_CLASS_DIM][HB_CLASS_DIM]; /* of a pair: [entry][exit] */
 	u32 nested_ns[HB_LANG_NR]; /* of a recursive pair without a frame */
+	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
 };
 
 _Static_assert(sizeof(struct hb_site) == 64, "one cache line");

@@ -212,7 +212,7 @@ static void end(struct prog *p, u32 i, u8 exit_cls, bool own_return)
 
 	/* An exit that ends the enclosing call, too, is paid for there. */
 	if (outer && outer->depth == a->depth && !own_return)
-		pair /= 2;
+		pair = cal.tail_ns[wf->f.lang][wf->cls];
 	if (a->unknown) {
 		leave(a, outer);
 		return;

@@ -92,6 +92,7 @@ static void funcs_make(void)
 		cal.nested_ns[l] = rnd(20);
 		for (u32 c = 0; c < HB_CLASS_NR; c++) {
 			cal.in_ns[l][c] = rnd(40);
+			cal.tail_ns[l][c] = rnd(30);
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				cal.total_ns[l][c][x] = rnd(80);
 		}

@@ -24,10 +24,12 @@ typedef void (*cal_loop)(cal_fn fn, u64 n, const void *g);
 	void hb_cal_loop_##l##_##k(cal_fn fn, u64 n, const void *g);          \
 	extern const char hb_cal_at_entry_##l##_##k[], hb_cal_ra_##l##_##k[], \
 		hb_cal_at_exit_##l##_##k[];
-#define DECLARE_OUTER(l)             \
-	EACH_CLASS(DECLARE, l)       \
-	void hb_cal_outer_##l(void); \
-	extern const char hb_cal_at_outer_##l[], hb_cal_ra_inner_##l[], hb_cal_at_inner_##l[];
+#define DECLARE_OUTER(l)                                                                       \
+	EACH_CLASS(DECLARE, l)                                                                 \
+	void hb_cal_outer_##l(void);                                                           \
+	void hb_cal_tail_##l(void);                                                            \
+	extern const char hb_cal_at_outer_##l[], hb_cal_ra_inner_##l[], hb_cal_at_inner_##l[], \
+		hb_cal_at_tail_##l[];
 DECLARE_OUTER(0)
 DECLARE_OUTER(1)
 
@@ -39,19 +41,16 @@ struct stub {
 
 struct stub_set {
 	struct stub k[HB_CLASS_NR];
-	cal_fn outer;
-	const char *at_outer, *ra_inner, *at_inner;
+	cal_fn outer, tail;
+	const char *at_outer, *ra_inner, *at_inner, *at_tail;
 };
 
 #define STUB(l, k)                                                                 \
 	{hb_cal_entry_##l##_##k, hb_cal_loop_##l##_##k, hb_cal_at_entry_##l##_##k, \
 	 hb_cal_ra_##l##_##k, hb_cal_at_exit_##l##_##k},
-#define STUB_SET(l)             \
-	{{EACH_CLASS(STUB, l)}, \
-	 hb_cal_outer_##l,      \
-	 hb_cal_at_outer_##l,   \
-	 hb_cal_ra_inner_##l,   \
-	 hb_cal_at_inner_##l},
+#define STUB_SET(l)                                                                          \
+	{{EACH_CLASS(STUB, l)}, hb_cal_outer_##l,    hb_cal_tail_##l,	hb_cal_at_outer_##l, \
+	 hb_cal_ra_inner_##l,	hb_cal_at_inner_##l, hb_cal_at_tail_##l},
 static const struct stub_set stubs[HB_LANG_NR] = {STUB_SET(0) STUB_SET(1)};
 
 _Static_assert(HB_CLASS_BRANCH == 0 && HB_CLASS_PUSH == 1 && HB_CLASS_CALL == 2 &&
@@ -66,7 +65,7 @@ static const u64 fake_g[3] = {0, 1ULL << 47, 1};
 
 static u32 func_id(u32 lang, u32 cls)
 {
-	return lang * (HB_CLASS_NR + 1) + cls;
+	return lang * CALIB_LANG_FUNCS + cls;
 }
 
 void calib__sites(struct calib_site *s)
@@ -98,6 +97,11 @@ void calib__sites(struct calib_site *s)
 					   .cls = HB_CLASS_BRANCH,
 					   .lang = lang,
 					   .sp_fix = -8};
+		*s++ = (struct calib_site){.at = stubs[lang].at_tail,
+					   .func = func_id(lang, HB_CLASS_NR + 1),
+					   .role = HB_ROLE_ENTRY,
+					   .cls = HB_CLASS_PUSH,
+					   .lang = lang};
 	}
 }
 
@@ -173,23 +177,33 @@ static u64 hist_quantile(const struct hb_hist *h, u64 total, double q)
 	return 0;
 }
 
-static int measure_pair(struct calib *c, u32 lang, u32 e, u32 x, u32 batches,
-			struct calib_result *r)
+/* One kind of call: what it is made by, and where the BPF side puts what it measured of it. */
+struct kind {
+	u32 func;
+	enum hb_dist dist;
+	cal_loop loop;
+	cal_fn fn;
+	u32 turns;
+};
+
+struct cost {
+	u32 in_ns, spread_in_ns;     /* median of the measured intervals, half of the middle 80 % */
+	u32 turn_ns, spread_turn_ns; /* of a turn of the loop */
+};
+
+static int measure_kind(struct calib *c, const struct kind *k, u32 batches, struct cost *out)
 {
-	bool step = e == HB_CLASS_STEP || x == HB_CLASS_STEP;
 	struct hb_hist *before = malloc(sizeof(*before)), *after = malloc(sizeof(*after));
 	u64 total = 0;
 	int err = -ENOMEM;
 
-	*r = (struct calib_result){.lang = lang, .entry_class = e, .exit_class = x};
 	if (!before || !after)
 		goto out;
-	err = c->read_hist(c->arg, func_id(lang, e), before);
+	err = c->read_hist(c->arg, k->func, k->dist, before);
 	if (err)
 		goto out;
-	measure(stubs[lang].k[x].loop, stubs[lang].k[e].entry, step ? TURNS_STEP : TURNS, batches,
-		&r->total_ns, &r->spread_total_ns);
-	err = c->read_hist(c->arg, func_id(lang, e), after);
+	measure(k->loop, k->fn, k->turns, batches, &out->turn_ns, &out->spread_turn_ns);
+	err = c->read_hist(c->arg, k->func, k->dist, after);
 	if (err)
 		goto out;
 	for (u32 b = 0; b < HB_HIST_BUCKETS; b++) {
@@ -200,25 +214,77 @@ static int measure_pair(struct calib *c, u32 lang, u32 e, u32 x, u32 batches,
 		err = -ENODATA;
 		goto out;
 	}
-	r->in_ns = hist_quantile(after, total, 0.5);
-	r->spread_in_ns = (hist_quantile(after, total, 0.9) - hist_quantile(after, total, 0.1)) / 2;
-	r->total_ns -= r->total_ns > c->base_ps[e][x] / 1000 ? c->base_ps[e][x] / 1000
-							     : r->total_ns;
+	out->in_ns = hist_quantile(after, total, 0.5);
+	out->spread_in_ns = (hist_quantile(after, total, 0.9) - hist_quantile(after, total, 0.1)) /
+			    2;
 out:
 	free(before);
 	free(after);
 	return err;
 }
 
-/* What a recursive call that is counted without a frame adds to the one around it. */
-static u32 measure_nested(u32 lang, u32 batches)
+static u32 less(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int measure_pair(struct calib *c, u32 lang, u32 e, u32 x, u32 batches,
+			struct calib_result *r)
+{
+	bool step = e == HB_CLASS_STEP || x == HB_CLASS_STEP;
+	struct kind k = {.func = func_id(lang, e),
+			 .dist = HB_DIST_LEAF,
+			 .loop = stubs[lang].k[x].loop,
+			 .fn = stubs[lang].k[e].entry,
+			 .turns = step ? TURNS_STEP : TURNS};
+	struct cost cost;
+	int err = measure_kind(c, &k, batches, &cost);
+
+	if (err)
+		return err;
+	*r = (struct calib_result){.lang = lang,
+				   .entry_class = e,
+				   .exit_class = x,
+				   .in_ns = cost.in_ns,
+				   .spread_in_ns = cost.spread_in_ns,
+				   .total_ns = less(cost.turn_ns, c->base_ps[e][x] / 1000),
+				   .spread_total_ns = cost.spread_turn_ns};
+	return 0;
+}
+
+/*
+ * What calls cost that have no pair of their own: a recursive one without a frame, as the time that
+ * it adds to a turn; an entry alone (a tail call), as what it adds inside the interval of the call
+ * that made it. That one is measured with a push and shifted by what other entries differ by.
+ */
+static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal *cal)
 {
 	const struct stub_set *s = &stubs[lang];
-	u32 outer, one, spread;
+	struct kind k = {.func = func_id(lang, HB_CLASS_NR + 1),
+			 .dist = HB_DIST_OUTER,
+			 .loop = s->k[0].loop,
+			 .fn = s->tail,
+			 .turns = TURNS};
+	struct calib_result push;
+	struct cost tail;
+	u32 outer, spread;
+	int err = measure_pair(c, lang, HB_CLASS_PUSH, HB_CLASS_BRANCH, batches, &push);
 
+	if (!err)
+		err = measure_kind(c, &k, batches, &tail);
+	if (err)
+		return err;
 	measure(s->k[0].loop, s->outer, TURNS, batches, &outer, &spread);
-	measure(s->k[0].loop, s->k[HB_CLASS_PUSH].entry, TURNS, batches, &one, &spread);
-	return outer > one ? outer - one : 0;
+	cal->nested_ns[lang] =
+		less(outer, push.total_ns + c->base_ps[HB_CLASS_PUSH][HB_CLASS_BRANCH] / 1000);
+	for (u32 e = 0; e < HB_CLASS_NR; e++) {
+		u32 pair = c->used[lang][e][HB_CLASS_BRANCH]
+				   ? cal->total_ns[lang][e][HB_CLASS_BRANCH]
+				   : push.total_ns;
+
+		cal->tail_ns[lang][e] = less(less(tail.in_ns, push.in_ns) + pair, push.total_ns);
+	}
+	return 0;
 }
 
 int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_result *out, u32 max,
@@ -227,13 +293,13 @@ int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_re
 	*nr_out = 0;
 	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
 		bool any = false;
+		int err;
 
 		for (u32 e = 0; e < HB_CLASS_NR; e++) {
 			u64 in_sum = 0, in_nr = 0;
 
 			for (u32 x = 0; x < HB_CLASS_NR; x++) {
 				struct calib_result r;
-				int err;
 
 				if (!c->used[lang][e][x])
 					continue;
@@ -250,8 +316,9 @@ int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_re
 				cal->in_ns[lang][e] = in_sum / in_nr;
 			any = any || in_nr;
 		}
-		if (any)
-			cal->nested_ns[lang] = measure_nested(lang, batches);
+		err = any ? measure_inside(c, lang, batches, cal) : 0;
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -15,8 +15,11 @@
 
 #define CALIB_BATCHES 15 /* of a renewal; a start takes four times as many */
 
-/* Index of a calibration function: [lang][entry class], and the recursive one of each lang. */
-#define CALIB_FUNCS (HB_LANG_NR * (HB_CLASS_NR + 1))
+/* Calibration functions of a language: one for each entry class, one that calls another, one that
+ * ends in a jump to another. */
+#define CALIB_LANG_FUNCS (HB_CLASS_NR + 2)
+#define CALIB_FUNCS	 (HB_LANG_NR * CALIB_LANG_FUNCS)
+#define CALIB_IS_TAIL(f) ((f) % CALIB_LANG_FUNCS == HB_CLASS_NR + 1)
 /* Sites: an entry for each function, an exit for each class and lang, the inner exits. */
 #define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * HB_CLASS_NR + HB_LANG_NR)
 
@@ -37,8 +40,8 @@ struct calib_result {
 struct calib {
 	bool used[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR]; /* pairs to measure */
 	u32 base_ps[HB_CLASS_NR][HB_CLASS_NR];		 /* an unprobed turn, ps */
-	/* Reads the BPF side's distribution of calibration function f: its histogram so far. */
-	int (*read_hist)(void *arg, u32 func, struct hb_hist *out);
+	/* Reads the BPF side's histogram so far of calibration function f. */
+	int (*read_hist)(void *arg, u32 func, enum hb_dist dist, struct hb_hist *out);
 	void *arg;
 };
 

@@ -143,8 +143,8 @@ static int put_funcs(struct session *s)
 	}
 	for (u32 i = 0; i < CALIB_FUNCS && !err; i++) {
 		struct hb_func f = {.group = PLAN_GROUP_CALIB,
-				    .lang = i / (HB_CLASS_NR + 1),
-				    .flags = HB_FUNC_RAW,
+				    .lang = i / CALIB_LANG_FUNCS,
+				    .flags = HB_FUNC_RAW | (CALIB_IS_TAIL(i) ? HB_FUNC_TAILS : 0),
 				    .image = s->self_image};
 
 		err = put_func(s, s->nr_funcs + i, &f);
@@ -173,6 +173,29 @@ static int put_images(struct session *s)
 	return bpf_map_update_elem(fd, &self_id, &self, BPF_ANY) ? -errno : 0;
 }
 
+/* The overflow row is no one's, so no call initializes it. */
+static int put_overflow_row(struct session *s)
+{
+	struct hb_row row = {.raw_min_ns = M_NONE, .size_min = M_NONE};
+	u32 i = HB_ROW_OVERFLOW;
+
+	for (u32 k = 0; k < HB_DIST_NR; k++)
+		row.dist[k].min_ns = M_NONE;
+	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.row_stats), &i, &row, BPF_ANY) ? -errno
+											    : 0;
+}
+
+/* Many elements in one system call; 8,000 sites take 8 ms one by one. */
+static int put_batch(const struct bpf_map *map, const void *keys, const void *values, u32 nr)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	u32 done = nr;
+
+	if (!nr || !bpf_map_update_batch(bpf_map__fd(map), keys, values, &done, &opts))
+		return 0;
+	return -errno;
+}
+
 static int put_site(struct session *s, const struct hb_site *hs, const struct session_site *ss,
 		    u32 *id)
 {
@@ -185,27 +208,60 @@ static int put_site(struct session *s, const struct hb_site *hs, const struct se
 	return 0;
 }
 
+static void site_to_kernel(u32 image, const struct site *site, struct hb_site *hs)
+{
+	*hs = (struct hb_site){.vaddr = site->vaddr,
+			       .sp_fix = site->sp_fix,
+			       .func = site->func == SITE_NO_FUNC ? HB_FUNC_NONE : site->func,
+			       .image = image,
+			       .cls = site->cls,
+			       .flags = site->flags};
+	if (site->role == HB_ROLE_RETSITE) {
+		hs->ra_delta = (s64)(site->ra - site->vaddr);
+		if (!(site->flags & HB_SITE_PURE))
+			hs->func = HB_FUNC_NONE;
+	}
+	memcpy(hs->loc, site->loc, sizeof(hs->loc));
+}
+
+static struct session_site site_to_remember(u32 image, const struct site *site)
+{
+	return (struct session_site){.vaddr = site->vaddr,
+				     .image = image,
+				     .func = site->func,
+				     .role = site->role,
+				     .cls = site->cls};
+}
+
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id)
 {
-	struct session_site ss = {.vaddr = site->vaddr,
-				  .image = image,
-				  .func = site->func,
-				  .role = site->role,
-				  .cls = site->cls};
-	struct hb_site hs = {.vaddr = site->vaddr,
-			     .sp_fix = site->sp_fix,
-			     .func = site->func == SITE_NO_FUNC ? HB_FUNC_NONE : site->func,
-			     .image = image,
-			     .cls = site->cls,
-			     .flags = site->flags};
+	struct session_site ss = site_to_remember(image, site);
+	struct hb_site hs;
 
-	if (site->role == HB_ROLE_RETSITE) {
-		hs.ra_delta = (s64)(site->ra - site->vaddr);
-		if (!(site->flags & HB_SITE_PURE))
-			hs.func = HB_FUNC_NONE;
-	}
-	memcpy(hs.loc, site->loc, sizeof(hs.loc));
+	site_to_kernel(image, site, &hs);
 	return put_site(s, &hs, &ss, id);
+}
+
+/* The same for a whole list; ids[] are its indices. */
+static int session__sites_add(struct session *s, u32 image, const struct site_list *l, u32 *ids)
+{
+	struct hb_site *hs;
+	int err;
+
+	if (l->nr > s->max_sites - s->nr_sites)
+		return -ENOSPC;
+	hs = array_alloc(l->nr, sizeof(*hs));
+	if (!hs)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->nr; i++) {
+		site_to_kernel(image, &l->v[i], &hs[i]);
+		ids[i] = s->nr_sites + i;
+	}
+	err = put_batch(s->skel->maps.sites, ids, hs, l->nr);
+	for (size_t i = 0; i < l->nr && !err; i++)
+		s->site[s->nr_sites++] = site_to_remember(image, &l->v[i]);
+	free(hs);
+	return err;
 }
 
 int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)
@@ -279,30 +335,43 @@ static int site_order(const void *a, const void *b)
 	return ex != ey ? ex - ey : (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
+static void warn_refused(struct session *s, const struct site *site)
+{
+	if (site->role == HB_ROLE_ENTRY)
+		session__warn(s, "%s is not measured: the kernel refused the probe on its entry",
+			      s->plan->func[site->func].f->name);
+	else if (site->role == HB_ROLE_RET)
+		session__warn(s,
+			      "%s: a return of it cannot be probed; calls that end there count as "
+			      "abandoned",
+			      s->plan->func[site->func].f->name);
+}
+
 /* After the attach: return addresses with a probe are known; functions without an entry are said. */
 static int settle_sites(struct session *s, u32 image, const u32 *ids)
 {
 	const struct site_list *l = &s->plan->image[image].sites;
-	int err = 0;
+	struct hb_ra_key *key = array_alloc(l->nr, sizeof(*key));
+	u32 *state = array_alloc(l->nr, sizeof(*state)), nr = 0;
+	int err = -ENOMEM;
 
-	for (size_t i = 0; i < l->nr && !err; i++) {
-		const struct site *site = &l->v[i];
+	if (!key || !state)
+		goto out;
+	for (size_t i = 0; i < l->nr; i++) {
 		bool refused = s->site[ids[i]].refused;
-		struct hb_ra_key key = {.where = site->ra, .owner = image, .space = HB_RA_IMAGE};
 
-		if (site->role == HB_ROLE_RETSITE)
-			err = session__ra_set(s, &key, refused ? HB_RA_REFUSED : HB_RA_ATTACHED);
-		else if (site->role == HB_ROLE_ENTRY && refused)
-			session__warn(
-				s, "%s is not measured: the kernel refused the probe on its entry",
-				s->plan->func[site->func].f->name);
-		else if (site->role == HB_ROLE_RET && refused)
-			session__warn(
-				s,
-				"%s: a return of it cannot be probed; calls that end there count "
-				"as abandoned",
-				s->plan->func[site->func].f->name);
+		if (l->v[i].role == HB_ROLE_RETSITE) {
+			key[nr] = (struct hb_ra_key){
+				.where = l->v[i].ra, .owner = image, .space = HB_RA_IMAGE};
+			state[nr++] = refused ? HB_RA_REFUSED : HB_RA_ATTACHED;
+		} else if (refused) {
+			warn_refused(s, &l->v[i]);
+		}
 	}
+	err = put_batch(s->skel->maps.ras, key, state, nr);
+out:
+	free(key);
+	free(state);
 	return err;
 }
 
@@ -318,8 +387,7 @@ static int attach_image(struct session *s, u32 image)
 	ids = array_alloc(l->nr, sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
-	for (size_t i = 0; i < l->nr && !err; i++)
-		err = session__site_add(s, image, &l->v[i], &ids[i]);
+	err = session__sites_add(s, image, l, ids);
 	if (!err)
 		err = session__probe(s, image, ids, l->v, l->nr);
 	if (!err)
@@ -395,7 +463,7 @@ out:
 
 /* ---- calibration -------------------------------------------------------------------------- */
 
-static int read_calib_hist(void *arg, u32 func, struct hb_hist *out)
+static int read_calib_hist(void *arg, u32 func, enum hb_dist dist, struct hb_hist *out)
 {
 	struct session *s = arg;
 	struct hb_row_key key = {.func = s->nr_funcs + func, .proc = HB_PROC_SELF};
@@ -407,9 +475,9 @@ static int read_calib_hist(void *arg, u32 func, struct hb_hist *out)
 		return 0;
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.row_stats), &i, &row))
 		return -errno;
-	if (!row.dist[HB_DIST_LEAF].hist)
+	if (!row.dist[dist].hist)
 		return 0;
-	h = row.dist[HB_DIST_LEAF].hist - 1;
+	h = row.dist[dist].hist - 1;
 	return bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.hists), &h, out) ? -errno : 0;
 }
 
@@ -629,6 +697,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = put_images(s);
 	if (!err)
 		err = put_funcs(s);
+	if (!err)
+		err = put_overflow_row(s);
 	if (err)
 		goto out;
 	loaded = mono_ns();

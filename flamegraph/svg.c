@@ -107,7 +107,7 @@ static void add_legend(const struct picture *p)
 		     p->opts->width - FLAME_MARGIN);
 	for (u32 i = 0; i < SWATCHES; i++)
 		strbuf__addf(p->out,
-			     "<rect x=\"-%u\" y=\"31\" width=\"%u\" height=\"10\" "
+			     "<rect x=\"-%u\" y=\"33\" width=\"%u\" height=\"9\" "
 			     "fill=\"#%06x\"/>",
 			     text_px + (SWATCHES - i) * SWATCH_PX, SWATCH_PX, swatch_color(p, i));
 	strbuf__addf(p->out, "<text x=\"-%u\" y=\"40\" text-anchor=\"end\">less</text></g>\n",
@@ -130,8 +130,8 @@ static void add_head(const struct picture *p)
 	add_legend(p);
 	if (p->opts->script)
 		strbuf__addf(p->out,
-			     "<text class=\"crumbs\" x=\"%u\" y=\"60\"></text>\n"
-			     "<text class=\"details\" x=\"%u\" y=\"78\" role=\"status\" "
+			     "<text class=\"crumbs\" x=\"%u\" y=\"59\"></text>\n"
+			     "<text class=\"details\" x=\"%u\" y=\"77\" role=\"status\" "
 			     "aria-live=\"polite\"></text>\n",
 			     FLAME_MARGIN, FLAME_MARGIN);
 	strbuf__adds(p->out, "</g>\n");

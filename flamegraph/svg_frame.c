@@ -198,7 +198,7 @@ static void add_tooltip(const struct picture *p, u32 node)
 
 static u64 centipx(const struct picture *p, u64 x)
 {
-	return (u64)((unsigned __int128)x * p->inner_px * 100 / p->sum);
+	return (u64)(((unsigned __int128)x * p->inner_px * 100 + p->sum / 2) / p->sum);
 }
 
 static void add_box(const struct picture *p, const struct flame_box *b)

@@ -14,7 +14,8 @@
 	var frames = Array.from(svg.querySelectorAll('.frames > g'));
 	var head = svg.querySelector('.head'), crumbs = svg.querySelector('.crumbs');
 	var details = svg.querySelector('.details'), legend = svg.querySelector('.legend');
-	var summary = svg.querySelector('.summary').textContent;
+	var title = svg.querySelector('.title'), titleText = svg.getAttribute('aria-label');
+	var summary = svg.querySelector('.summary'), summaryText = summary.textContent;
 	var step = +svg.dataset.frame, margin = +svg.dataset.margin, pad = 3, gap = 0.5;
 	var inverted = svg.dataset.inverted === '1';
 	var height = +svg.getAttribute('height'), still = +svg.getAttribute('width');
@@ -152,8 +153,10 @@
 	function showPath() {
 		var room = Math.floor((width - 2 * margin) / column) - 10, path = [], i, text;
 		crumbs.textContent = '';
-		if (!zoomed)
+		if (!zoomed) {
+			crumb('all');
 			return;
+		}
 		for (i = zoomed; i > 0 && room > 12; i = parent[i]) {
 			text = fit(name[i], Math.max(12, Math.min(40, room - 3)));
 			room -= text.length + 3;
@@ -238,6 +241,14 @@
 			window.scrollTo(0, y + step - view);
 	}
 
+	/* The zoomed frame at the side that its callees grow away from. */
+	function revealZoomed() {
+		var y = +rect[zoomed].getAttribute('y'), view = window.innerHeight;
+		if (alone && height > view)
+			window.scrollTo(0, inverted ? y - headHeight() - 2 * step :
+				y + 3 * step - view);
+	}
+
 	function headHeight() {
 		return +head.querySelector('.back').getAttribute('height') + 4;
 	}
@@ -289,8 +300,7 @@
 
 	function go(i) {
 		zoom(i);
-		if (alone)
-			reveal(zoomed);
+		revealZoomed();
 		remember(true);
 	}
 
@@ -325,6 +335,7 @@
 		});
 		zoom(/^[0-9]+$/.test(what.frame) ? +what.frame : 0);
 		search(what.search);
+		revealZoomed();
 	}
 
 	/* ---- what the user does ---- */
@@ -377,8 +388,8 @@
 	function addSearch() {
 		var div = document.createElementNS(XHTML, 'div');
 		box = document.createElementNS(NS, 'foreignObject');
-		box.setAttribute('y', '6');
-		box.setAttribute('height', '28');
+		box.setAttribute('y', '4');
+		box.setAttribute('height', '25');
 		input = document.createElementNS(XHTML, 'input');
 		input.setAttribute('type', 'search');
 		input.setAttribute('placeholder', 'Search (regular expression)');
@@ -395,17 +406,23 @@
 	/* ---- the window ---- */
 
 	function resize(to) {
+		var find;
 		width = Math.max(200, Math.floor(to));
 		svg.setAttribute('width', width);
 		svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
 		svg.querySelectorAll('.back').forEach(function (b) { b.setAttribute('width', width); });
 		if (legend) {
 			legend.setAttribute('transform', 'translate(' + (width - margin) + ',0)');
-			legend.style.display = width < 7 * summary.length + 220 ? 'none' : '';
+			legend.style.display = width < column * summaryText.length + 220 ? 'none' : '';
 		}
-		box.setAttribute('width', Math.min(240, width / 2 - margin));
-		box.setAttribute('x', width - margin - box.getAttribute('width'));
-		svg.querySelector('.title').style.display = width < 500 ? 'none' : '';
+		find = Math.min(240, width / 2 - margin);
+		box.setAttribute('width', find);
+		box.setAttribute('x', width - margin - find);
+		/* Their sizes beside the frames' 12 px: 15 px and 11 px. */
+		title.textContent = fit(titleText,
+			Math.floor((width - 3 * margin - find) / (column * 15 / 12)));
+		summary.textContent = fit(summaryText,
+			Math.floor((width - 2 * margin) / (column * 11 / 12)));
 		layout();
 		showPath();
 		say();
@@ -468,11 +485,8 @@
 		resize(still);
 		return;
 	}
-	/* The root is where reading begins. */
 	svg.style.display = 'block';
 	fitWindow();
-	if (!inverted)
-		window.scrollTo(0, height);
 	recall();
 	follow();
 })();

@@ -150,12 +150,28 @@ static bool same_row(const struct m_row *a, const struct m_row *b)
 
 /* ---- intervals ---------------------------------------------------------------------------- */
 
+/*
+ * The calls of a distribution as an interval counts them. While recording, counts and buckets are
+ * read one after the other, and calls end between the two: an interval would have more calls in its
+ * buckets than in all, or fewer. Counted by the buckets, each call is in one interval with both.
+ */
+static u64 dist_calls(const struct m_dist *d)
+{
+	u64 n = 0;
+
+	if (!d->nr_buckets)
+		return d->count;
+	for (u32 i = 0; i < d->nr_buckets; i++)
+		n += d->bucket[i].n;
+	return n;
+}
+
 /* now - before, bucket by bucket; before may lack what now has. */
 static int dist_delta(const struct m_dist *before, const struct m_dist *now, struct m_delta *d)
 {
 	u32 k = 0;
 
-	d->count = now->count - (before ? before->count : 0);
+	d->count = dist_calls(now) - (before ? dist_calls(before) : 0);
 	d->sum_ns = now->sum_ns - (before ? before->sum_ns : 0);
 	d->bucket = array_alloc(now->nr_buckets + 1, sizeof(*d->bucket));
 	if (!d->bucket)
@@ -196,7 +212,7 @@ static int make_interval(struct session *s, const struct m_row *rows, u32 nr, u6
 		for (u32 k = 0; k < HB_DIST_NR; k++) {
 			struct m_delta *d = &iv->delta[iv->nr_deltas];
 
-			if (rows[i].dist[k].count == (old ? old->dist[k].count : 0))
+			if (dist_calls(&rows[i].dist[k]) == (old ? dist_calls(&old->dist[k]) : 0))
 				continue;
 			*d = (struct m_delta){.row = i, .dist = k};
 			if (dist_delta(old ? &old->dist[k] : NULL, &rows[i].dist[k], d))

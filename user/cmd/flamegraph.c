@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * flamegraph.c - `hbprof flamegraph FILE`: folded stacks as an interactive SVG, or merged.
+ * flamegraph.c - `hbprof flamegraph FILE`: the stacks of a capture, or folded ones, as an interactive
+ * SVG, or merged.
  *
  * Reads the inputs into one tree and hands it to the library in flamegraph/, which knows nothing of
  * where stacks come from.
@@ -16,6 +17,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/flamestacks.h"
 #include "flamegraph/folded.h"
 #include "flamegraph/svg.h"
 #include "util/fsutil.h"
@@ -32,6 +34,7 @@ struct flame_args {
 	const char *second; /* of --diff or --color-by */
 	const char *min_width;
 	bool reverse, folded;
+	bool by_codec; /* of captures */
 	struct flame_opts opts;
 };
 
@@ -51,6 +54,7 @@ enum {
 	OPT_FOLDED,
 	OPT_UNIT,
 	OPT_STATIC,
+	OPT_BY,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +63,7 @@ static const struct argp_option options[] = {
 	{"folded", OPT_FOLDED, NULL, 0,
 	 "Print the merged stacks as text instead of drawing them (default output: -)", 1},
 	{"static", OPT_STATIC, NULL, 0, "A still picture, without script", 1},
+	{"by", OPT_BY, "codec", 0, "Of a capture: first by the codec call that the CPU was in", 1},
 	{"title", OPT_TITLE, "TEXT", 0, "The picture's title (default: by the input's name)", 2},
 	{"unit", OPT_UNIT, "NAME", 0, "What is counted: ns and bytes are scaled (default: samples)",
 	 2},
@@ -150,8 +155,8 @@ static void set_min_width(struct flame_args *a, struct argp_state *state)
 static void check_args(struct flame_args *a, struct argp_state *state)
 {
 	if (!a->file)
-		argp_error(state, "which stacks? Name a file of folded stacks, or - for standard "
-				  "input");
+		argp_error(state, "which stacks? Name a capture or a file of folded stacks, or - "
+				  "for folded stacks on standard input");
 	if (a->second && !strcmp(a->file, "-") && !strcmp(a->second, "-"))
 		argp_error(state, "standard input can be only one of the two inputs");
 	if (a->opts.absolute && a->opts.mode != FLAME_BY_DIFF)
@@ -220,6 +225,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_FOLDED:
 		a->folded = true;
 		return 0;
+	case OPT_BY:
+		if (strcmp(arg, "codec"))
+			argp_error(state, "--by is 'codec', not '%s'", arg);
+		a->by_codec = true;
+		return 0;
 	case OPT_STATIC:
 		a->opts.script = false;
 		return 0;
@@ -238,8 +248,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "FILE",
-	.doc = "Draw folded stacks, lines of 'frame;frame;frame count', as an interactive flame "
-	       "graph in one SVG file. Needs no root.\v"
+	.doc = "Draw the CPU stacks of a capture, or folded stacks (lines of 'frame;frame;frame "
+	       "count'), as an interactive flame graph in one SVG file. Needs no root.\v"
 	       "Exit status: 0 drawn, 1 the input cannot be read or the picture not written, 2 "
 	       "usage.",
 };
@@ -252,20 +262,44 @@ static const char *shown_name(const char *file)
 }
 
 /* What begins like gzip: a capture, or something that was compressed. */
-static void say_compressed(const char *file)
+static int read_capture(const struct flame_args *a, const char *file, struct flame_tree *tree,
+			enum flame_weight weight)
 {
-	struct recording *r;
+	struct flamestacks_opts o = {
+		.weight = weight, .reverse = a->reverse, .by_codec = a->by_codec};
+	struct recording *r = NULL;
+	u64 left_out = 0;
 	char why[512];
+	int err;
 
-	if (strcmp(file, "-") && !capture__read(file, &r, why, sizeof(why))) {
-		recording__free(r);
-		log_err("%s is a capture, and it holds no stacks to draw: captures have counts and "
-			"latencies only ('hbprof report' prints them)",
-			file);
-		return;
+	if (!strcmp(file, "-")) {
+		log_err("standard input is compressed: give a capture by its name; folded stacks are "
+			"plain text (zcat FILE | hbprof flamegraph -)");
+		return -EMEDIUMTYPE;
 	}
-	log_err("%s is compressed: folded stacks are plain text (zcat FILE | hbprof flamegraph -)",
-		shown_name(file));
+	err = capture__read(file, &r, why, sizeof(why));
+	if (err) {
+		log_err("%s (if it is not a capture: folded stacks are plain text; zcat FILE | "
+			"hbprof flamegraph -)",
+			why);
+		return err;
+	}
+	if (!r->stacks.samples) {
+		log_err("%s is a capture, and it holds no stacks to draw: %s", file,
+			r->stacks.event ? "no CPU sample was taken while it was recorded"
+					: "it was recorded with --no-stacks, or where the kernel "
+					  "gave none ('hbprof report' prints the rest)");
+		err = -ENODATA;
+	}
+	if (!err)
+		err = flamestacks__add(r, &o, tree, &left_out);
+	if (err && err != -ENODATA)
+		log_err("cannot read the stacks of %s: %s", file, strerror(-err));
+	if (left_out)
+		log_warn("%s: %llu samples left out: their stacks are too many or too deep", file,
+			 left_out);
+	recording__free(r);
+	return err;
 }
 
 static void say_left_out(const char *file, const struct folded *f)
@@ -286,21 +320,21 @@ static void say_left_out(const char *file, const struct folded *f)
 	strbuf__fini(&b);
 }
 
-static int read_stream(FILE *in, const char *file, struct flame_tree *tree,
-		       enum flame_weight weight, bool reverse)
+static int read_stream(const struct flame_args *a, FILE *in, const char *file,
+		       struct flame_tree *tree, enum flame_weight weight)
 {
 	struct folded f;
 	int err;
 
 	err = folded__init(&f, tree, weight);
 	if (!err) {
-		f.reverse = reverse;
+		f.reverse = a->reverse;
 		err = folded__read(&f, in);
 	}
 	if (!err)
 		say_left_out(file, &f);
 	if (err == -EMEDIUMTYPE) {
-		say_compressed(file);
+		err = read_capture(a, file, tree, weight);
 	} else if (err) {
 		log_err("cannot read %s: %s", shown_name(file), strerror(-err));
 	} else if (!f.lines[FOLDED_OK] && weight == FLAME_WIDTH) {
@@ -313,8 +347,8 @@ static int read_stream(FILE *in, const char *file, struct flame_tree *tree,
 	return err;
 }
 
-static int read_stacks(const char *file, struct flame_tree *tree, enum flame_weight weight,
-		       bool reverse)
+static int read_stacks(const struct flame_args *a, const char *file, struct flame_tree *tree,
+		       enum flame_weight weight)
 {
 	FILE *in = strcmp(file, "-") ? fopen(file, "re") : stdin;
 	int err;
@@ -324,7 +358,7 @@ static int read_stacks(const char *file, struct flame_tree *tree, enum flame_wei
 		log_err("cannot read %s: %s", file, strerror(-err));
 		return err;
 	}
-	err = read_stream(in, file, tree, weight, reverse);
+	err = read_stream(a, in, file, tree, weight);
 	if (in != stdin)
 		fclose(in);
 	return err;
@@ -341,9 +375,9 @@ static int build_tree(const struct flame_args *a, struct flame_tree **out)
 		log_err("%s", strerror(-err));
 		return err;
 	}
-	err = read_stacks(a->file, tree, FLAME_WIDTH, a->reverse);
+	err = read_stacks(a, a->file, tree, FLAME_WIDTH);
 	if (!err && a->second)
-		err = read_stacks(a->second, tree, FLAME_COLOR, a->reverse);
+		err = read_stacks(a, a->second, tree, FLAME_COLOR);
 	if (!err) {
 		err = flame_tree__sum(tree);
 		if (err)
@@ -368,7 +402,7 @@ static const char *base_name(const char *path)
 /* "a/x.folded" to "a/x.svg". An ending that is not one of stacks is part of the name. */
 static void add_svg_name(struct strbuf *b, const char *file)
 {
-	static const char *const endings[] = {".folded", ".collapsed", ".stacks", ".txt"};
+	static const char *const endings[] = {".folded", ".collapsed", ".stacks", ".txt", ".hbp"};
 	size_t len = strlen(file);
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {

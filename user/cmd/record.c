@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record.c - `hbprof --pid N`: the options, and the loop that waits for time, events, signals and
- * the target's end. What is measured and how is in trace/.
+ * record.c - `hbprof --pid N`: the options, and what is done in which order. The wait for the end is
+ * in record_loop.c; what is measured and how, in trace/.
  */
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
 #include "capture/host.h"
 #include "cmd/cmd.h"
+#include "cmd/record_loop.h"
 #include "report/report.h"
 #include "target/proc.h"
 #include "trace/plan.h"
@@ -27,8 +23,6 @@
 #include "util/fsutil.h"
 #include "util/log.h"
 #include "util/units.h"
-
-#define RECALIBRATE_EVERY 3 /* intervals */
 
 enum {
 	OPT_PID = 256,
@@ -156,137 +150,6 @@ static const struct argp argp = {
 	       "the probe's own cost removed. Ctrl-C ends it, writes a capture and prints its report.",
 };
 
-/* ---- the wait ----------------------------------------------------------------------------- */
-
-struct waiter {
-	int epoll, signal, tick, end, pid;
-	const char *reason; /* why it is over; NULL: not yet */
-};
-
-static int watch(struct waiter *w, int fd)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.fd = fd};
-
-	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
-static int timer_new(u64 first_ns, u64 every_ns)
-{
-	struct itimerspec t = {
-		.it_value = {first_ns / 1000000000, first_ns % 1000000000},
-		.it_interval = {every_ns / 1000000000, every_ns % 1000000000},
-	};
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-
-	if (fd >= 0 && timerfd_settime(fd, 0, &t, NULL)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* Signals are blocked from the start: one that comes while attaching ends it in order, later. */
-static int signals_block(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -1;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static void waiter__close(struct waiter *w)
-{
-	int fds[] = {w->epoll, w->signal, w->tick, w->end, w->pid};
-
-	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-}
-
-static int waiter__open(struct waiter *w, pid_t pid)
-{
-	*w = (struct waiter){.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1};
-	w->epoll = epoll_create1(EPOLL_CLOEXEC);
-	w->signal = signals_block();
-	w->pid = syscall(SYS_pidfd_open, pid, 0);
-	if (w->epoll < 0 || w->signal < 0 || w->pid < 0)
-		return -errno;
-	return watch(w, w->signal) || watch(w, w->pid) ? -errno : 0;
-}
-
-static int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd)
-{
-	w->tick = timer_new(1000000000, 1000000000);
-	if (watch(w, w->tick) || watch(w, events_fd))
-		return -errno;
-	if (!duration_ns)
-		return 0;
-	w->end = timer_new(duration_ns, 0);
-	return watch(w, w->end);
-}
-
-/* A signal that came in before the loop began. */
-static bool waiter__interrupted(struct waiter *w)
-{
-	struct signalfd_siginfo si;
-
-	if (read(w->signal, &si, sizeof(si)) != sizeof(si))
-		return false;
-	w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
-	return true;
-}
-
-static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
-{
-	u64 n;
-	int err;
-
-	if (read(w->tick, &n, sizeof(n)) != sizeof(n))
-		return 0;
-	err = session__poll(s);
-	if (!err)
-		err = session__snapshot(s);
-	if (!err && ++*ticks % RECALIBRATE_EVERY == 0)
-		err = session__recalibrate(s, 0);
-	return err;
-}
-
-static int record_loop(struct waiter *w, struct session *s)
-{
-	u32 ticks = 0;
-	int err = 0;
-
-	while (!w->reason && !err) {
-		struct epoll_event ev[8];
-		int n = epoll_wait(w->epoll, ev, 8, -1);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		for (int i = 0; i < n && !err; i++) {
-			int fd = ev[i].data.fd;
-
-			if (fd == w->signal)
-				waiter__interrupted(w);
-			else if (fd == w->pid)
-				w->reason = "target exited";
-			else if (fd == w->end)
-				w->reason = "duration";
-			else if (fd == w->tick)
-				err = on_tick(w, s, &ticks);
-			else
-				err = session__poll(s);
-		}
-	}
-	return err;
-}
-
 /* ---- the command -------------------------------------------------------------------------- */
 
 static int open_target(u64 pid, struct proc **out)
@@ -408,7 +271,7 @@ static int record(const struct record_opts *o)
 		.probe = o->probe, .nr_probes = o->nr_probes, .exit_ret = o->exit_ret};
 	struct proc *p = NULL;
 	struct plan *plan = NULL;
-	struct waiter w = {.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1};
+	struct waiter w = WAITER_NONE;
 	int status = open_target(o->pid, &p), err;
 
 	if (status)

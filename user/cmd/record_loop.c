@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * record_loop.c - one epoll over the clock, the kernel's events, signals and the target's end. What
+ * happens then is done in trace/.
+ */
+#include "cmd/record_loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "trace/session.h"
+
+#define RECALIBRATE_EVERY 3 /* intervals */
+
+static int watch(struct waiter *w, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int timer_new(u64 first_ns, u64 every_ns)
+{
+	struct itimerspec t = {
+		.it_value = {first_ns / 1000000000, first_ns % 1000000000},
+		.it_interval = {every_ns / 1000000000, every_ns % 1000000000},
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && timerfd_settime(fd, 0, &t, NULL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Signals are blocked from the start: one that comes while attaching ends it in order, later. */
+static int signals_block(void)
+{
+	struct sigaction hup;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	/* Blocked, a signal is not ignored any more: nohup(1) would be in vain. */
+	if (sigaction(SIGHUP, NULL, &hup) || hup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void waiter__close(struct waiter *w)
+{
+	int fds[] = {w->epoll, w->signal, w->tick, w->end, w->pid};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+int waiter__open(struct waiter *w, pid_t pid)
+{
+	*w = (struct waiter)WAITER_NONE;
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->signal = signals_block();
+	w->pid = syscall(SYS_pidfd_open, pid, 0);
+	if (w->epoll < 0 || w->signal < 0 || w->pid < 0)
+		return -errno;
+	return watch(w, w->signal) || watch(w, w->pid) ? -errno : 0;
+}
+
+int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd)
+{
+	w->tick = timer_new(1000000000, 1000000000);
+	if (watch(w, w->tick) || watch(w, events_fd))
+		return -errno;
+	if (!duration_ns)
+		return 0;
+	w->end = timer_new(duration_ns, 0);
+	return watch(w, w->end);
+}
+
+static void on_signal(struct waiter *w)
+{
+	struct signalfd_siginfo si;
+
+	if (read(w->signal, &si, sizeof(si)) == sizeof(si))
+		w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
+}
+
+static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
+{
+	u64 n;
+	int err;
+
+	if (read(w->tick, &n, sizeof(n)) != sizeof(n))
+		return 0;
+	err = session__poll(s);
+	if (!err)
+		err = session__snapshot(s);
+	if (!err && ++*ticks % RECALIBRATE_EVERY == 0)
+		err = session__recalibrate(s, 0);
+	return err;
+}
+
+int record_loop(struct waiter *w, struct session *s)
+{
+	u32 ticks = 0;
+	int err = 0;
+
+	while (!w->reason && !err) {
+		struct epoll_event ev[8];
+		int n = epoll_wait(w->epoll, ev, 8, -1);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		for (int i = 0; i < n && !err; i++) {
+			int fd = ev[i].data.fd;
+
+			if (fd == w->signal)
+				on_signal(w);
+			else if (fd == w->pid)
+				w->reason = "target exited";
+			else if (fd == w->end)
+				w->reason = "duration";
+			else if (fd == w->tick)
+				err = on_tick(w, s, &ticks);
+			else
+				err = session__poll(s);
+		}
+	}
+	return err;
+}

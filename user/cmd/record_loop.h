@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* record_loop.h - the wait for the end of a recording, and what is done each second until then. */
+#ifndef HBPROF_RECORD_LOOP_H
+#define HBPROF_RECORD_LOOP_H
+
+#include <sys/types.h>
+
+#include <hbprof/types.h>
+
+struct session;
+
+struct waiter {
+	int epoll, signal, tick, end, pid;
+	const char *reason; /* why it is over; NULL: not yet */
+};
+
+#define WAITER_NONE                                                         \
+	{                                                                   \
+		.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1 \
+	}
+
+/* Watches the process, and SIGINT, SIGTERM and SIGHUP, which are blocked from here on: one that comes
+ * while attaching ends the recording in order, later. 0 or -errno; -ESRCH: there is no such process. */
+int waiter__open(struct waiter *w, pid_t pid);
+/* Starts the clock; duration_ns 0: no limit. */
+int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd);
+void waiter__close(struct waiter *w);
+
+/* Until w->reason is set: then 0. -errno: measuring was cut short. */
+int record_loop(struct waiter *w, struct session *s);
+
+#endif

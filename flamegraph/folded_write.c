@@ -8,6 +8,8 @@
 #include "flamegraph/folded.h"
 #include "util/array.h"
 
+#define MAX_PATH_BYTES ((size_t)1 << 30) /* a few names many times over */
+
 /* The frames from the root's child to here, with semicolons; end[d]: its length at depth d. */
 struct path {
 	struct strbuf text;
@@ -53,7 +55,7 @@ void folded_write(const struct flame_tree *t, bool both, struct strbuf *out)
 		out->err = out->err ? out->err : err;
 		return;
 	}
-	strbuf__init(&p.text, t->limits.max_names);
+	strbuf__init(&p.text, MAX_PATH_BYTES);
 	p.end = array_alloc((size_t)boxes.depth + 1, sizeof(*p.end));
 	for (u32 i = 1; p.end && i < boxes.nr && !out->err; i++) {
 		path__enter(&p, &boxes.box[i], flame_tree__name(t, boxes.box[i].node));

@@ -507,7 +507,7 @@ int hb_probe(struct pt_regs *ctx)
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	u32 role = cookie >> 32 & 0xff;
 	u64 now = role == HB_ROLE_ENTRY ? 0 : bpf_ktime_get_ns();
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = current_pid_tgid();
 	struct hit h = {};
 	struct hb_site *s;
 	int proc;

@@ -117,7 +117,7 @@ const volatile u32 cfg_nr_hists;
 const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are on two stacks */
 
 /* Written by user space at run time. */
-bool tight;	/* the tasks map is filling: delete entries that become empty */
+bool tight; /* the tasks map is filling: delete entries that become empty */
 struct hb_cal cal;
 
 /* Written here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shared.bpf.h - the maps and globals that programs in several objects use, and a mask that stays. codec.bpf.c defines them,
- * through maps.bpf.h; everywhere else they are extern, and `bpftool gen object` makes them one. It
+ * shared.bpf.h - the maps and globals that programs in several objects use, a mask that stays, and
+ * who is running. codec.bpf.c defines the maps and globals, through maps.bpf.h; everywhere else they are extern, and `bpftool gen object` makes them one. It
  * refuses maps whose declarations differ: so there is one declaration for both.
  */
 #ifndef HBPROF_SHARED_BPF_H
@@ -47,8 +47,22 @@ HB_SHARED struct {
 
 /* Known before load. */
 HB_SHARED const volatile u32 cfg_tgid; /* the only target; 0: look in procs */
+/* The PID namespace that process ids are of, when it is not the machine's first one; else 0. */
+HB_SHARED const volatile u64 cfg_pidns_dev, cfg_pidns_ino;
 
 /* Written by user space at run time. */
 HB_SHARED bool recording; /* set once every site is attached, so that none starts early */
+
+/* Process and thread id as user space knows them; 0 for a process of another PID namespace. */
+static __always_inline u64 current_pid_tgid(void)
+{
+	struct bpf_pidns_info ns = {};
+
+	if (!cfg_pidns_ino)
+		return bpf_get_current_pid_tgid();
+	if (bpf_get_ns_current_pid_tgid(cfg_pidns_dev, cfg_pidns_ino, &ns, sizeof(ns)))
+		return 0;
+	return (u64)ns.tgid << 32 | ns.pid;
+}
 
 #endif

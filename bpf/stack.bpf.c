@@ -185,7 +185,7 @@ static __always_inline u64 frames_in(long bytes)
 SEC("perf_event")
 int hb_sample(struct pt_regs *ctx)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = current_pid_tgid();
 	u32 zero = 0, tgid = pid_tgid >> 32;
 	struct hb_sample *s;
 	u64 sp, g, nr, kernel;

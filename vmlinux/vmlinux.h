@@ -53,6 +53,12 @@ enum { false = 0, true = 1 };
 #define NULL ((void *)0)
 #endif
 
+/* include/uapi/linux/bpf.h: what bpf_get_ns_current_pid_tgid() fills. */
+struct bpf_pidns_info {
+	__u32 pid;
+	__u32 tgid;
+};
+
 /* ---- fixed: the registers of the interrupted user code, the context of a uprobe program --------- */
 
 #if defined(__TARGET_ARCH_x86)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What hbprof cannot do: each has its exit status and a line that says why, and what to do."""
+import json
 import os
 import re
 import shutil
@@ -134,14 +135,28 @@ def test_not_root():
     end(mine)
 
 
-def own_pid_namespace():
-    """The kernel's programs see other process ids than hbprof there."""
-    script = f"""sleep 1000 & sleep 0.3
-        {HBPROF} --pid $! --probe nanosleep -d 100ms
-        s=$?; kill $!; exit $s"""
-    r = run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
-            cwd=tmp)
-    return say(r, 1, "PID namespace", "outside|pid=host")
+def own_pid_namespace(inner):
+    """As in a container: the kernel knows processes by other ids than hbprof does there."""
+    script = f"""{inner} {WORK}/spin -mode push -n 4000 -iters 100 -nowait -rate 1000 >&2 &
+        sleep 0.2
+        {HBPROF} --pid $(pgrep -x spin) --probe spin_push -d 500ms -o {tmp}/ns.hbp --format json
+        s=$?; kill $! 2>/dev/null; exit $s"""
+    return run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
+               cwd=tmp)
+
+
+def measures_in_its_namespace():
+    r = own_pid_namespace("")
+    if r.returncode:
+        return [f"exit {r.returncode}: {r.stderr}"]
+    fn = json.loads(r.stdout)["functions"][0]
+    if not 0 < fn["entries"] <= 4000 or fn["entries"] != fn["exits"] + fn["in_flight_end"]:
+        return [f"entries {fn['entries']}, exits {fn['exits']}"]
+    return []
+
+
+def refuses_a_namespace_inside():
+    return say(own_pid_namespace("unshare --pid --fork --kill-child"), 1, "PID namespace", "outside")
 
 
 # ---- output that cannot be written ----------------------------------------------------------
@@ -280,7 +295,9 @@ def main():
     test_functions()
     test_usage()
     test_not_root()
-    test("in a PID namespace of its own hbprof says where it would work", own_pid_namespace)
+    test("in a PID namespace of its own, as in a container, hbprof counts", measures_in_its_namespace)
+    test("a target in a namespace inside that one is refused with the remedy",
+         refuses_a_namespace_inside)
     test_output()
     test("after all refusals the same program is measured exactly", unharmed)
     done()

@@ -50,6 +50,7 @@ const struct kernel_map host_maps[HOST_MAP_NR] = {
 void host__load(void)
 {
 	cfg_tgid = cfg_self_tgid = 0;
+	cfg_pidns_dev = cfg_pidns_ino = 0;
 	cfg_nr_rows = 1;
 	cfg_nr_hists = 0;
 	cfg_stack_span = 8ULL << 20;

@@ -39,7 +39,7 @@ int hb_probe(struct pt_regs *ctx);
 void host__load(void);
 
 extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
-extern volatile u64 cfg_stack_span;
+extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;
 extern u32 next_row, next_hist;

@@ -143,6 +143,24 @@ static void test_the_last_function_and_class_have_a_place_in_the_row_cache(void 
 
 /* ---- processes ---- */
 
+static void test_in_a_pid_namespace_its_own_ids_are_compared(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+	struct w_task *t = w_thread(1);
+
+	cfg_pidns_dev = 4;
+	cfg_pidns_ino = kernel.pidns_ino = 99;
+	kernel.pidns_shift = 5;
+	cfg_tgid = t->tgid - 5;
+	w_ran(f, D1, ra, 10);
+	kernel.pidns_ino = 98; /* a process of the same number elsewhere */
+	w_ran(f, D1, ra, 10);
+	cfg_pidns_ino = 0;
+	assert_int_equal(w_n(f, HB_FN_ENTRIES), 1);
+	assert_int_equal(w_n(f, HB_FN_EXITS), 1);
+}
+
 static void test_two_processes_have_rows_of_their_own_though_they_share_the_cache(void **state)
 {
 	u16 f = W_FUNC(.image = W_GO);
@@ -331,6 +349,7 @@ int main(void)
 		T(test_a_row_that_cannot_be_remembered_is_the_overflow_row),
 		T(test_without_rows_of_their_own_all_calls_go_to_the_overflow_row),
 		T(test_the_last_function_and_class_have_a_place_in_the_row_cache),
+		T(test_in_a_pid_namespace_its_own_ids_are_compared),
 		T(test_two_processes_have_rows_of_their_own_though_they_share_the_cache),
 		T(test_another_process_than_the_only_target_is_ignored),
 		T(test_the_same_goroutine_address_in_two_processes_is_two_tasks),

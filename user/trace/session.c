@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -25,8 +26,10 @@
 #include "util/units.h"
 
 #define DISCOVER_ROOM 16384 /* sites that may be found while recording */
-#define MAX_TASKS     65536
-#define RENEW_RESULTS (HB_LANG_NR * HB_CLASS_NR * HB_CLASS_NR)
+/* PROC_PID_INIT_INO, linux/proc_ns.h: the machine's first PID namespace. */
+#define FIRST_PIDNS_INO 0xEFFFFFFCU
+#define MAX_TASKS	65536
+#define RENEW_RESULTS	(HB_LANG_NR * HB_CLASS_NR * HB_CLASS_NR)
 
 void session__warn(struct session *s, const char *fmt, ...)
 {
@@ -90,6 +93,30 @@ static void size_maps(struct session *s)
 				     libbpf_num_possible_cpus() * sizeof(struct hb_fn_stat));
 }
 
+/*
+ * In a PID namespace of its own (a container), hbprof and the programs would know the same process by
+ * different ids. The programs are told to use the namespace's. The kernel compares with its own
+ * encoding of the device number (MKDEV, linux/kdev_t.h).
+ */
+static int set_pid_namespace(struct session *s)
+{
+	struct stat st, target;
+	char path[64];
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PIDNS_INO)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)s->plan->proc->pid);
+	if (stat(path, &target) || target.st_ino != st.st_ino) {
+		log_err("process %d is in a PID namespace inside of hbprof's own, which is not the "
+			"machine's first one; run hbprof there, or outside of all of them",
+			(int)s->plan->proc->pid);
+		return -EXDEV;
+	}
+	s->skel->rodata->cfg_pidns_dev = (u64)major(st.st_dev) << 20 | minor(st.st_dev);
+	s->skel->rodata->cfg_pidns_ino = st.st_ino;
+	return 0;
+}
+
 static int session__load(struct session *s)
 {
 	int err;
@@ -104,6 +131,9 @@ static int session__load(struct session *s)
 	size_maps(s);
 	sampler__prepare(s->skel, s->plan, s->sample_hz);
 	s->skel->rodata->cfg_tgid = s->plan->proc->pid;
+	err = set_pid_namespace(s);
+	if (err)
+		return err;
 	s->skel->rodata->cfg_self_tgid = getpid();
 	s->skel->rodata->cfg_nr_rows = s->max_rows;
 	s->skel->rodata->cfg_nr_hists = s->max_hists;
@@ -660,16 +690,14 @@ static int on_event(void *arg, void *data, size_t size)
 	return 0;
 }
 
-/* The programs compare with process ids as the machine's first PID namespace has them, whose inode
- * is a constant (PROC_PID_INIT_INO, linux/proc_ns.h). */
 static void say_no_hits(void)
 {
 	struct stat st;
 
-	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != 0xEFFFFFFCU)
-		log_err("hbprof does not work in a PID namespace of its own, as in a container; run "
-			"it outside, where it can also measure what is inside, or with the host's "
-			"(docker run --pid=host)");
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_PIDNS_INO)
+		log_err("the calibration's own probes are not hit: hbprof runs in a PID namespace of "
+			"its own and /proc is another one's? Run it outside, where it can also "
+			"measure what is inside");
 	else
 		log_err("the calibration's own probes are not hit; nothing could be measured");
 }

@@ -174,26 +174,24 @@ static void add_exclusive(struct view *v, const struct group *g, struct grid *gr
 	l->exclusive = true;
 }
 
-/* "size n/a", "empty", "128-255B", "1-2KB" */
-static void size_label(char *buf, size_t len, u32 size_class)
+const char *cell_size_class(char buf[CELL], u32 size_class)
 {
 	static const char *const units[] = {"B", "KB", "MB", "GB"};
 	u64 lo, hi;
 	u32 unit = 0;
 
 	size_class_range(size_class, &lo, &hi);
-	if (lo == M_NONE) {
-		snprintf(buf, len, "size n/a");
-		return;
-	}
+	if (lo == M_NONE)
+		return "size n/a";
 	for (; lo >= 1024; lo >>= 10, hi = (hi + 1) >> 10)
 		unit++;
 	if (!hi)
-		snprintf(buf, len, "empty");
-	else if (lo == hi)
-		snprintf(buf, len, "%llu%s", lo, units[unit]);
+		return "empty";
+	if (lo == hi)
+		snprintf(buf, CELL, "%llu%s", lo, units[unit]);
 	else
-		snprintf(buf, len, "%llu-%llu%s", lo, hi, units[unit]);
+		snprintf(buf, CELL, "%llu-%llu%s", lo, hi, units[unit]);
+	return buf;
 }
 
 static int add_sizes(struct view *v, const struct group *g, struct grid *grid, struct legend *l)
@@ -209,8 +207,7 @@ static int add_sizes(struct view *v, const struct group *g, struct grid *grid, s
 		err = group__of_row(&one, g, i);
 		if (err)
 			return err;
-		size_label(label, sizeof(label), g->row[i]->size_class);
-		set(&c, C_LABEL, label);
+		set(&c, C_LABEL, cell_size_class(label, g->row[i]->size_class));
 		set_calls(&c, &one, l);
 		set_dist(&c, &one.inc, &one, resolution, l);
 		grid__row(grid, c.at);

@@ -32,6 +32,8 @@ const char *cell_count(char buf[CELL], u64 n);
 const char *cell_bytes(char buf[CELL], u64 bytes);
 const char *cell_rate(char buf[CELL], double per_s);
 const char *cell_pct(char buf[CELL], double pct);
+/* "size n/a", "empty", "128-255B", "1-2KB" */
+const char *cell_size_class(char buf[CELL], u32 size_class);
 
 /* part of whole in percent, NaN when either is not known or whole is 0. */
 double pct_of(u64 part, u64 whole);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * view_columns.c - the columns of the live view: which of them fit, and what stands in a cell.
+ *
+ * Columns have fixed widths, so that they stand still while numbers grow. They are taken in the order
+ * of their importance until the line is full; what is left goes to names and sparklines.
+ */
+#include "report/view_columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/text.h"
+#include "report/table.h"
+
+#define MIN_FUNC  18
+#define MAX_FUNC  48
+#define MAX_CODEC 20
+#define MIN_GRAPH 10
+
+static const struct {
+	const char *title;
+	u8 width;
+	bool text;
+} cols[VIEW_COLS] = {
+	[VIEW_CODEC] = {"codec", 0, true},   [VIEW_OP] = {"op", 6, true},
+	[VIEW_FUNC] = {"function", 0, true}, [VIEW_CALLS] = {"calls", 11, false},
+	[VIEW_RATE] = {"calls/s", 9, false}, [VIEW_NOW] = {"now/s", 9, false},
+	[VIEW_GRAPH] = {"trend", 0, true},   [VIEW_MEAN] = {"mean", 7, false},
+	[VIEW_P50] = {"P50", 7, false},	     [VIEW_P90] = {"P90", 7, false},
+	[VIEW_P99] = {"P99", 7, false},	     [VIEW_P999] = {"P99.9", 7, false},
+	[VIEW_MAX] = {"max", 7, false},	     [VIEW_TOTAL] = {"total", 7, false},
+	[VIEW_CPU] = {"CPU", 7, false},	     [VIEW_SIZE] = {"payload", 8, false},
+};
+
+/* Which column is worth its place more than the others. The function comes first of all, and then
+ * the one that rows are sorted by. */
+static const u8 by_worth[] = {
+	VIEW_RATE,  VIEW_P99,	VIEW_P50, VIEW_CALLS, VIEW_TOTAL, VIEW_MAX, VIEW_MEAN, VIEW_P90,
+	VIEW_GRAPH, VIEW_CODEC, VIEW_OP,  VIEW_P999,  VIEW_CPU,	  VIEW_NOW, VIEW_SIZE,
+};
+
+const char *view_col_title(enum view_col c)
+{
+	return cols[c].title;
+}
+
+bool view_col_is_text(enum view_col c)
+{
+	return cols[c].text;
+}
+
+static double known(u64 n)
+{
+	return n == M_NONE ? NAN : (double)n;
+}
+
+static double now_rate(const struct view_line *l)
+{
+	return l->now ? group_calls_per_s(l->now) : 0;
+}
+
+double view_number(const struct view_line *l, enum view_col c)
+{
+	const struct group *g = l->g;
+
+	switch (c) {
+	case VIEW_CALLS:
+		return (double)g->calls;
+	case VIEW_RATE:
+		return group_calls_per_s(g);
+	case VIEW_NOW:
+		return now_rate(l);
+	case VIEW_MEAN:
+		return dist_mean(&g->inc);
+	case VIEW_P50:
+		return known(dist_quantile(&g->inc, DIST_P50));
+	case VIEW_P90:
+		return known(dist_quantile(&g->inc, DIST_P90));
+	case VIEW_P99:
+		return known(dist_quantile(&g->inc, DIST_P99));
+	case VIEW_P999:
+		return known(dist_quantile(&g->inc, DIST_P999));
+	case VIEW_MAX:
+		return g->inc.count ? known(g->inc.max_ns) : NAN;
+	case VIEW_SIZE:
+		return known(sizes__p50(&l->g->sizes));
+	default: /* total; and the share of the CPU time, which is in proportion */
+		return (double)g->inc.sum_ns;
+	}
+}
+
+/* ---- which columns ---- */
+
+static u32 shown_name_width(const struct live_view *v, const struct group *g)
+{
+	return text_width(g->ambiguous ? g->name : name_short(g->name)) +
+	       (g->outcome == HB_OUTCOME_ERROR ? 9 : 0) + (v->now->nr_targets > 1 ? 8 : 0);
+}
+
+static u32 within(u32 n, u32 least, u32 most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+/* Of all rows that there ever were, not only of those that are shown: scrolling, filtering and
+ * resetting move no column. */
+static void measure_names(struct live_view *v)
+{
+	u32 codec = text_width(cols[VIEW_CODEC].title), func = 0, n;
+
+	for (u32 i = 0; i < v->all.nr; i++) {
+		n = text_width(v->all.v[i].codec);
+		codec = n > codec ? n : codec;
+		n = shown_name_width(v, &v->all.v[i]);
+		func = n > func ? n : func;
+	}
+	v->codec_width = within(codec, v->codec_width, MAX_CODEC);
+	v->func_width = within(func, v->func_width > MIN_FUNC ? v->func_width : MIN_FUNC, MAX_FUNC);
+}
+
+static bool take(struct view_table *t, enum view_col c, u32 width, u32 *left)
+{
+	if (t->width[c])
+		return true;
+	if (*left < width + VIEW_GAP)
+		return false;
+	t->width[c] = width;
+	*left -= width + VIEW_GAP;
+	return true;
+}
+
+void view_columns(struct view_table *t, u32 width)
+{
+	u32 left = width, more;
+
+	measure_names(t->v);
+	t->width[VIEW_FUNC] = width < MIN_FUNC ? width : MIN_FUNC;
+	left -= t->width[VIEW_FUNC];
+	if (cols[t->v->st.sort].width)
+		take(t, t->v->st.sort, cols[t->v->st.sort].width, &left);
+	for (u32 i = 0; i < sizeof(by_worth); i++) {
+		u32 c = by_worth[i], w = cols[c].width;
+
+		if (c == VIEW_NOW && t->v->st.recent)
+			continue; /* it would be calls/s once more */
+		w = c == VIEW_CODEC ? t->v->codec_width : c == VIEW_GRAPH ? MIN_GRAPH : w;
+		if (!take(t, c, w, &left))
+			break;
+	}
+	more = within(t->v->func_width - MIN_FUNC, 0, left);
+	t->width[VIEW_FUNC] += more;
+	left -= more;
+	if (t->width[VIEW_GRAPH])
+		t->width[VIEW_GRAPH] += left < VIEW_TREND - MIN_GRAPH ? left
+								      : VIEW_TREND - MIN_GRAPH;
+	t->v->shown = 0;
+	for (u32 c = 0; c < VIEW_COLS; c++)
+		t->v->shown |= (t->width[c] != 0) << c;
+}
+
+/* ---- cells ---- */
+
+static const char *compact_count(char buf[CELL], u64 n, u32 width)
+{
+	static const char units[] = "kMGTPE";
+	double v = (double)n;
+	u32 unit = 0;
+
+	cell_count(buf, n);
+	if (strlen(buf) <= width)
+		return buf;
+	for (v /= 1000; v >= 999.95 && unit < sizeof(units) - 2; v /= 1000)
+		unit++;
+	snprintf(buf, CELL, "%.1f%c", v, units[unit]);
+	return buf;
+}
+
+static const char *compact_rate(char buf[CELL], double per_s, u32 width)
+{
+	const char *s = cell_rate(buf, per_s);
+
+	return strlen(s) <= width ? s : compact_count(buf, (u64)per_s, width);
+}
+
+/* A latency; "~": less than what the probe itself can tell apart. */
+static const char *latency(char buf[CELL], u64 ns, u64 resolution)
+{
+	char num[CELL];
+
+	if (ns == M_NONE || ns >= resolution)
+		return cell_ns(buf, ns);
+	snprintf(buf, CELL, "~%s", cell_ns(num, ns));
+	return buf;
+}
+
+static const char *dist_cell(char buf[CELL], const struct view_line *l, const struct m_dist *d,
+			     enum view_col c)
+{
+	double mean = dist_mean(d);
+
+	switch (c) {
+	case VIEW_MEAN:
+		return latency(buf, isfinite(mean) ? (u64)(mean + 0.5) : M_NONE, l->resolution_ns);
+	case VIEW_P50:
+		return latency(buf, dist_quantile(d, DIST_P50), l->resolution_ns);
+	case VIEW_P90:
+		return latency(buf, dist_quantile(d, DIST_P90), l->resolution_ns);
+	case VIEW_P99:
+		return latency(buf, dist_quantile(d, DIST_P99), l->resolution_ns);
+	case VIEW_P999:
+		return latency(buf, dist_quantile(d, DIST_P999), l->resolution_ns);
+	case VIEW_MAX:
+		return latency(buf, d->count ? d->max_ns : M_NONE, l->resolution_ns);
+	case VIEW_TOTAL:
+		return cell_ns(buf, d->sum_ns);
+	case VIEW_CPU:
+		return cell_pct(buf, l->g->target ? pct_of(d->sum_ns, l->g->target->cpu_ns) : NAN);
+	default:
+		return "";
+	}
+}
+
+const char *view_cell(char buf[CELL], const struct view_line *l, enum view_col c)
+{
+	switch (c) {
+	case VIEW_CALLS:
+		return compact_count(buf, l->g->calls, cols[c].width);
+	case VIEW_RATE:
+		return l->g->calls ? compact_rate(buf, group_calls_per_s(l->g), cols[c].width)
+				   : "0";
+	case VIEW_NOW:
+		return l->now ? compact_rate(buf, now_rate(l), cols[c].width) : "0";
+	case VIEW_SIZE:
+		return cell_bytes(buf, sizes__p50(&l->g->sizes));
+	default:
+		return dist_cell(buf, l, &l->g->inc, c);
+	}
+}
+
+const char *view_exclusive_cell(char buf[CELL], const struct view_line *l, enum view_col c)
+{
+	return dist_cell(buf, l, &l->g->exc, c);
+}
+
+/* The highest reading that is shown has the full height; one without calls has none. */
+void view_graph(struct pen *p, const struct view_trend *t, u32 width)
+{
+	static const char *const bars[] = {" ",	     "\u2581", "\u2582", "\u2583", "\u2584",
+					   "\u2585", "\u2586", "\u2587", "\u2588"};
+	static const char *const marks[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
+	double top = 0;
+
+	for (u32 i = VIEW_TREND - width; t && i < VIEW_TREND; i++)
+		top = t->rate[i] > top ? t->rate[i] : top;
+	for (u32 i = VIEW_TREND - width; t && i < VIEW_TREND; i++) {
+		u32 level = t->rate[i] > 0 ? (u32)ceil(t->rate[i] / top * 8) : 0;
+
+		pen_text(p, p->look->utf8 ? bars[level] : marks[level]);
+	}
+	if (!t)
+		pen_space(p, width);
+}
+
+void view_titles(struct pen *p, const struct view_table *t)
+{
+	const struct view_state *st = &t->v->st;
+	bool up = st->reverse != cols[st->sort].text;
+	const char *arrow = p->look->utf8 ? (up ? "\u25b2" : "\u25bc") : (up ? "^" : "v");
+	char buf[CELL];
+
+	for (u32 c = 0; c < VIEW_COLS; c++) {
+		bool left = c <= VIEW_FUNC, sorted = c == st->sort;
+
+		if (!t->width[c])
+			continue;
+		pen_ink(p, INK_TITLE);
+		if (p->at)
+			pen_space(p, VIEW_GAP);
+		if (sorted)
+			pen_ink(p, INK_SORT_TITLE);
+		snprintf(buf, sizeof(buf), "%s%s%s", sorted && !left ? arrow : "", cols[c].title,
+			 sorted && left ? arrow : "");
+		pen_field(p, buf, t->width[c], left ? PEN_LEFT : PEN_RIGHT);
+	}
+	pen_ink(p, INK_TITLE);
+	pen_newline(p);
+}

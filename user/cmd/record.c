@@ -13,6 +13,7 @@
 #include "capture/capture.h"
 #include "capture/host.h"
 #include "cmd/cmd.h"
+#include "cmd/live.h"
 #include "cmd/record_loop.h"
 #include "report/report.h"
 #include "target/proc.h"
@@ -33,6 +34,7 @@ enum {
 	OPT_MAX_ROWS,
 	OPT_STACKS,
 	OPT_NO_STACKS,
+	OPT_NO_LIVE,
 };
 
 static const struct argp_option options[] = {
@@ -57,7 +59,8 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write the capture to FILE (default hbprof-PID.hbp); '-' is stdout", 3},
 	{"format", OPT_FORMAT, "FORMAT", 0, "Report as table (default) or json", 3},
-	{"quiet", 'q', NULL, 0, "Write the capture, print no report", 3},
+	{"no-live", OPT_NO_LIVE, NULL, 0, "Show no table while recording on a terminal", 3},
+	{"quiet", 'q', NULL, 0, "Write the capture; no live table, no report", 3},
 	{"verbose", 'v', NULL, 0, "Say more on stderr; twice: debugging", 3},
 	{0},
 };
@@ -70,7 +73,7 @@ struct record_opts {
 	size_t nr_probes;
 	const char *output;
 	enum report_format format;
-	bool exit_ret, quiet;
+	bool exit_ret, no_live, quiet;
 	int verbose;
 	u64 start_mono_ns; /* of the command */
 };
@@ -124,6 +127,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		if (strcmp(arg, "table") && strcmp(arg, "json"))
 			argp_error(st, "--format is 'table' or 'json', not '%s'", arg);
 		o->format = !strcmp(arg, "json") ? REPORT_JSON : REPORT_TABLE;
+		return 0;
+	case OPT_NO_LIVE:
+		o->no_live = true;
 		return 0;
 	case 'q':
 		o->quiet = true;
@@ -227,6 +233,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 				  .max_rows = o->max_rows,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz};
 	struct session *s = NULL;
+	struct live *view = NULL;
 	int status = EXIT_FAILED, err;
 	char took[16];
 
@@ -250,7 +257,10 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	}
 	log_info("measuring %u functions, %s after the start", plan->nr_funcs,
 		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
-	err = record_loop(w, s);
+	if (!o->no_live && !o->quiet && strcmp(o->output, "-"))
+		view = live__open(s);
+	err = record_loop(w, s, &view);
+	live__close(view);
 	if (err)
 		log_err("measuring was cut short: %s", strerror(-err));
 	/* What was measured until then is still a result. */

@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "cmd/live.h"
 #include "trace/session.h"
 
 #define RECALIBRATE_EVERY 3 /* intervals */
@@ -97,7 +98,7 @@ static void on_signal(struct waiter *w)
 		w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
 }
 
-static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
+static int on_tick(struct waiter *w, struct session *s)
 {
 	u64 n;
 	int err;
@@ -107,15 +108,54 @@ static int on_tick(struct waiter *w, struct session *s, u32 *ticks)
 	err = session__poll(s);
 	if (!err)
 		err = session__snapshot(s);
-	if (!err && ++*ticks % RECALIBRATE_EVERY == 0)
+	if (!err && ++w->ticks % RECALIBRATE_EVERY == 0)
 		err = session__recalibrate(s, 0);
 	return err;
 }
 
-int record_loop(struct waiter *w, struct session *s)
+/* A view that is over, whatever the reason, leaves the recording alone. */
+static void drop_view(struct live **view)
 {
-	u32 ticks = 0;
-	int err = 0;
+	live__close(*view); /* which takes it out of the epoll */
+	*view = NULL;
+}
+
+static void on_view(struct waiter *w, struct live **view)
+{
+	bool quit = false;
+
+	if (!live__event(*view, &quit))
+		drop_view(view);
+	if (quit)
+		w->reason = "interrupted";
+}
+
+static int on_ready(struct waiter *w, struct session *s, struct live **view, int fd)
+{
+	int err;
+
+	if (fd == w->signal) {
+		on_signal(w);
+	} else if (fd == w->pid) {
+		w->reason = "target exited";
+	} else if (fd == w->end) {
+		w->reason = "duration";
+	} else if (fd == w->tick) {
+		err = on_tick(w, s);
+		if (!err && !live__tick(*view))
+			drop_view(view);
+		return err;
+	} else if (*view && fd == live__fd(*view)) {
+		on_view(w, view);
+	} else {
+		return session__poll(s);
+	}
+	return 0;
+}
+
+int record_loop(struct waiter *w, struct session *s, struct live **view)
+{
+	int err = *view ? watch(w, live__fd(*view)) : 0;
 
 	while (!w->reason && !err) {
 		struct epoll_event ev[8];
@@ -123,20 +163,8 @@ int record_loop(struct waiter *w, struct session *s)
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		for (int i = 0; i < n && !err; i++) {
-			int fd = ev[i].data.fd;
-
-			if (fd == w->signal)
-				on_signal(w);
-			else if (fd == w->pid)
-				w->reason = "target exited";
-			else if (fd == w->end)
-				w->reason = "duration";
-			else if (fd == w->tick)
-				err = on_tick(w, s, &ticks);
-			else
-				err = session__poll(s);
-		}
+		for (int i = 0; i < n && !err; i++)
+			err = on_ready(w, s, view, ev[i].data.fd);
 	}
 	return err;
 }

@@ -7,10 +7,12 @@
 
 #include <hbprof/types.h>
 
+struct live;
 struct session;
 
 struct waiter {
 	int epoll, signal, tick, end, pid;
+	u32 ticks;
 	const char *reason; /* why it is over; NULL: not yet */
 };
 
@@ -26,7 +28,8 @@ int waiter__open(struct waiter *w, pid_t pid);
 int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd);
 void waiter__close(struct waiter *w);
 
-/* Until w->reason is set: then 0. -errno: measuring was cut short. */
-int record_loop(struct waiter *w, struct session *s);
+/* Until w->reason is set: then 0. -errno: measuring was cut short. *view may be NULL; one that has ended
+ * before the recording is closed, and NULL afterwards. */
+int record_loop(struct waiter *w, struct session *s, struct live **view);
 
 #endif

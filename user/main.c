@@ -33,6 +33,8 @@ static const struct command {
 	{"export", "hbprof export", cmd_export, "write a capture in the format of another tool"},
 	{"flamegraph", "hbprof flamegraph", cmd_flamegraph,
 	 "draw folded stacks as an interactive SVG"},
+	{"compare", "hbprof compare", cmd_compare, "compare captures: ratios with confidence limits"},
+	{"merge", "hbprof merge", cmd_merge, "add captures up to one"},
 	{"help", "hbprof help", cmd_help, "show the options of a command"},
 };
 
@@ -84,7 +86,8 @@ static void print_overview(FILE *f)
 	      "  --help     this text; 'hbprof help COMMAND' lists the options of a command\n"
 	      "  --version  the version and what was built in\n"
 	      "\n"
-	      "Exit status: 0 done, 1 failed, 2 usage, 3 nothing to trace.\n",
+	      "Exit status: 0 done, 1 failed, 2 usage, 3 nothing to trace, 4 a threshold of compare\n"
+	      "was exceeded.\n",
 	      f);
 }
 

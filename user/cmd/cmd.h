@@ -26,5 +26,9 @@ int cmd_report(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 /* export.c: writes a capture in the format of another tool. */
 int cmd_export(int argc, char **argv);
+/* compare.c: ratios of the metrics of two or more captures. */
+int cmd_compare(int argc, char **argv);
+/* merge.c: several captures as one. */
+int cmd_merge(int argc, char **argv);
 
 #endif

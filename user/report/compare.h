@@ -74,11 +74,11 @@ extern const char *const verdict_names[VERDICT_NR];
 
 /* One metric of one row at one side. NaN: there is none. */
 struct compare_cell {
-	double value, lo, hi;	 /* 95 % limits; hi may be infinite */
-	double ratio, rlo, rhi;	 /* to side 0 */
-	double p, p_holm;	 /* of "there is no difference"; after correction for the rows */
-	double worse_p;		 /* of "not worse by more than fail_over", corrected */
-	double effective, df;	 /* calls that independent ones would be worth; of a single run */
+	double value, lo, hi;	/* 95 % limits; hi may be infinite */
+	double ratio, rlo, rhi; /* to side 0 */
+	double p, p_holm;	/* of "there is no difference"; after correction for the rows */
+	double worse_p;		/* of "not worse by more than fail_over", corrected */
+	double effective, df;	/* calls that independent ones would be worth; of a single run */
 	enum verdict verdict;
 	char why[COMPARE_WHY]; /* of VERDICT_FEW, VERDICT_NOT, or why there is no value */
 };
@@ -96,7 +96,7 @@ struct compare_opts {
 	const struct metric *metric[COMPARE_MAX_METRICS];
 	u32 nr_metrics; /* 0: those that are not asked_only */
 	const char *const *codec;
-	u32 nr_codecs; /* 0: all */
+	u32 nr_codecs;	  /* 0: all */
 	double fail_over; /* 0.10 of "10%"; negative: not asked for */
 };
 
@@ -122,8 +122,8 @@ int compare__build(struct compare *c, const struct compare_side *side, u32 nr_si
 		   const struct compare_opts *opts);
 void compare__fini(struct compare *c);
 
-static inline struct compare_cell *
-compare_cell(const struct compare *c, const struct compare_row *row, u32 metric, u32 side)
+static inline struct compare_cell *compare_cell(const struct compare *c,
+						const struct compare_row *row, u32 metric, u32 side)
 {
 	return &row->cell[metric * c->nr_sides + side];
 }

@@ -22,6 +22,7 @@
 #define LOAD_GAP   0.30
 #define BIAS_SHARE 0.25 /* of P50 */
 #define SIZE_NOTE  0.05
+#define MAX_PAIRED 4096
 #define MAX_WARN   200 /* a foreign capture may differ in everything */
 
 struct run_ref {
@@ -344,7 +345,8 @@ static int warn_unaligned(struct compare *c, u32 side)
 {
 	int err = 0;
 
-	for (u32 i = 0; !err && i < c->nr_rows; i++) {
+	/* Every pair: a list too long to be read is not made. */
+	for (u32 i = 0; !err && i < c->nr_rows && c->nr_rows < MAX_PAIRED; i++) {
 		const struct compare_row *a = &c->row[i];
 
 		if (a->key.size_class != KEY_ANY_SIZE || !a->in[0] || a->in[side])

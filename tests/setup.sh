@@ -45,6 +45,7 @@ libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 scdoc           test the manual pages
 python3         test checking JSON output
+libcap2-bin     test running hbprof with file capabilities
 python3-prometheus-client test reading OpenMetrics
 bpftrace        bench the cost of other probes, to compare with
 '

@@ -35,6 +35,7 @@ static const struct command {
 	 "draw folded stacks as an interactive SVG"},
 	{"compare", "hbprof compare", cmd_compare, "compare captures: ratios with confidence limits"},
 	{"merge", "hbprof merge", cmd_merge, "add captures up to one"},
+	{"check", "hbprof check", cmd_check, "say what can be measured on this machine"},
 	{"help", "hbprof help", cmd_help, "show the options of a command"},
 };
 

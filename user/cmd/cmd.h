@@ -30,5 +30,7 @@ int cmd_export(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 /* merge.c: several captures as one. */
 int cmd_merge(int argc, char **argv);
+/* check.c: what this machine can do. */
+int cmd_check(int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report.h - a recording as text: the table for people, JSON and CSV for programs. The same code prints a
- * recording that has just ended and one that was read from a capture, so both come out byte for
- * byte the same.
+ * report.h - a recording as text: the table for people, JSON and CSV for programs. The same code
+ * prints a recording that has just ended and one that was read from a capture, so both come out
+ * byte for byte the same.
  */
 #ifndef HBPROF_REPORT_H
 #define HBPROF_REPORT_H

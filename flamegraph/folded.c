@@ -257,6 +257,7 @@ int folded__read(struct folded *f, FILE *in)
 	size_t n;
 	int err = b.s ? 0 : -ENOMEM;
 
+	errno = 0;
 	while (!err && (n = fread(b.s + b.len, 1, BLOCK_BYTES, in)) > 0) {
 		b.len += n;
 		if (first && b.len >= 2 && !memcmp(b.s, "\x1f\x8b", 2)) { /* RFC 1952, 2.3.1 */
@@ -269,7 +270,7 @@ int folded__read(struct folded *f, FILE *in)
 	if (!err && b.len)
 		err = folded__add_line(f, b.s, b.len, NULL);
 	if (!err && ferror(in))
-		err = -EIO;
+		err = errno ? -errno : -EIO;
 	free(b.s);
 	return err;
 }

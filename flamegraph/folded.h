@@ -56,8 +56,8 @@ struct folded {
 int folded__init(struct folded *f, struct flame_tree *tree, enum flame_weight weight);
 void folded__fini(struct folded *f); /* a zeroed one is fine */
 
-/* Adds all lines of a stream. 0, -ENOMEM or -EIO: what was added before stays. -EMEDIUMTYPE: the
- * stream begins as gzip's do, a capture perhaps; nothing was added. */
+/* Adds all lines of a stream. 0 or -errno: what was added before stays. -EMEDIUMTYPE: the stream
+ * begins as gzip's do, a capture perhaps; nothing was added. */
 int folded__read(struct folded *f, FILE *in);
 /* Adds one line, without its LF. 0 or -ENOMEM; *bad, which may be NULL, says what became of it. */
 int folded__add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad);

@@ -304,19 +304,19 @@ static int read_capture(const struct flame_args *a, const char *file, struct fla
 
 static void say_left_out(const char *file, const struct folded *f)
 {
+	u64 nr = folded__nr_bad(f);
 	struct strbuf b;
 	char num[32];
 
-	if (!folded__nr_bad(f))
+	if (!nr)
 		return;
 	strbuf__init(&b, 4096);
 	for (u32 i = FOLDED_EMPTY + 1; i < FOLDED_NR; i++)
 		if (f->lines[i])
-			strbuf__addf(&b, "%s%s with %s", b.len ? ", " : "",
-				     format_count(num, sizeof(num), f->lines[i]),
-				     folded_bad_text(i));
-	log_warn("%s: %s left out: %s", shown_name(file),
-		 folded__nr_bad(f) == 1 ? "a line" : "lines", b.s ? b.s : "");
+			strbuf__addf(&b, "%s%s (%s)", b.len ? ", " : "", folded_bad_text(i),
+				     format_count(num, sizeof(num), f->lines[i]));
+	log_warn("%s: %s %s left out: %s", shown_name(file), format_count(num, sizeof(num), nr),
+		 nr == 1 ? "line" : "lines", b.s ? b.s : "");
 	strbuf__fini(&b);
 }
 

@@ -45,6 +45,8 @@ libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 scdoc           test the manual pages
 python3         test checking JSON output
+libxml2-utils   test checking that flame graphs are well-formed
+chromium        test zooming and searching flame graphs in a browser
 libcap2-bin     test running hbprof with file capabilities
 python3-prometheus-client test reading OpenMetrics
 bpftrace        bench the cost of other probes, to compare with

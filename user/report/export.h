@@ -3,8 +3,8 @@
  * export.h - a recording in the formats of other tools. Pure: a recording in, bytes out. What the
  * columns, samples and names mean is in docs/man/hbprof-export.1.scd, which scripts rely on.
  *
- * A capture has no stacks. What stands in for them, where a format is made of stacks, is the order
- * that the rows have: codec, operation, function (export_frames).
+ * Measured calls have no stacks. What stands in for them, where a format is made of stacks, is the
+ * order that the rows have: codec, operation, function (export_frames).
  */
 #ifndef HBPROF_EXPORT_H
 #define HBPROF_EXPORT_H

@@ -200,6 +200,8 @@ int hb_sample(struct pt_regs *ctx)
 	kernel = frames_in(bpf_get_stack(ctx, &s->ip[nr], HB_STACK_KERNEL * 8, 0));
 	s->tgid = tgid;
 	s->func = codec_call(tgid, pid_tgid, g, sp);
+	s->top = 0;
+	bpf_probe_read_user(&s->top, sizeof(s->top), (void *)sp);
 	s->nr_user = nr;
 	s->nr_kernel = kernel;
 	nr = BOUNDED(nr + kernel, 255);

@@ -307,9 +307,10 @@ struct hb_sample {
 	u16 func;     /* of the innermost open codec call; HB_FUNC_NONE: in none */
 	u8 nr_user;   /* HB_STACK_USER: perhaps cut there */
 	u8 nr_kernel; /* HB_STACK_KERNEL: perhaps cut there */
+	u64 top; /* the word at the user's SP: a leaf without a frame has its return address there */
 	u64 ip[1 + HB_STACK_USER + HB_STACK_KERNEL]; /* 1: a power of two bounds the first index */
 };
-#define HB_SAMPLE_BYTES(nr) (8 + 8 * (nr)) /* of a record with so many frames */
+#define HB_SAMPLE_BYTES(nr) (16 + 8 * (nr)) /* of a record with so many frames */
 
 /* Calibrated cost of a probe, ns. Written by user space every few seconds, read per call. */
 struct hb_cal {

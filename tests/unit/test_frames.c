@@ -241,6 +241,52 @@ static void test_a_stack_begins_at_start_clone_main_and_what_the_c_library_calls
 	assert_false(frames__is_root(&w->f, anon, work));
 }
 
+static void write_call(struct image *im, u64 vaddr, s64 to, u8 opcode)
+{
+	s32 rel = (s32)(to - (s64)(vaddr + 5));
+	u8 *code = (u8 *)image__at(im, vaddr, 5); /* a copy of the test's own */
+
+	assert_non_null(code);
+	code[0] = opcode;
+	memcpy(code + 1, &rel, sizeof(rel));
+}
+
+static void test_the_caller_of_a_function_without_a_frame_is_known_by_its_call(void **state)
+{
+	struct world *w = *state;
+	u64 ra = 0x401025;
+
+	write_call(w->exe, 0x401020, 0x401100, 0xe8);
+	assert_true(frames__called_from(&w->f, 0x401100, ra));
+	assert_true(frames__called_from(&w->f, 0x40117f, ra));
+	assert_false(frames__called_from(&w->f, 0x401180, ra)); /* in no function */
+	assert_false(frames__called_from(&w->f, 0x401210, ra)); /* in another one */
+	assert_false(frames__called_from(&w->f, 0x401100, ra + 1));
+	write_call(w->exe, 0x401020, 0x401101, 0xe8); /* into its middle */
+	assert_false(frames__called_from(&w->f, 0x401100, ra));
+	write_call(w->exe, 0x401020, 0x401100, 0xe9); /* a jump */
+	assert_false(frames__called_from(&w->f, 0x401100, ra));
+}
+
+static void test_no_word_on_the_stack_is_taken_for_a_caller_unchecked(void **state)
+{
+	static const u64 words[] = {0,
+				    4,
+				    EXE_AT,
+				    EXE_AT + 4,
+				    EXE_AT + SYMFILE_CODE_BYTES + 5,
+				    ANON_AT + 64,
+				    ~0ULL,
+				    1ULL << 63,
+				    VDSO_AT + 64};
+	struct world *w = *state;
+
+	for (u32 i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		assert_false(frames__called_from(&w->f, 0x401100, words[i]));
+		assert_false(frames__called_from(&w->f, words[i], 0x401105));
+	}
+}
+
 /* ---- this process ---- */
 
 static __attribute__((noinline, noclone)) u64 here(void)
@@ -331,6 +377,8 @@ int main(void)
 		IN_WORLD(test_a_file_that_cannot_be_opened_has_its_name_only),
 		IN_WORLD(test_more_files_than_may_be_known_are_anonymous),
 		IN_WORLD(test_a_stack_begins_at_start_clone_main_and_what_the_c_library_calls),
+		IN_WORLD(test_the_caller_of_a_function_without_a_frame_is_known_by_its_call),
+		IN_WORLD(test_no_word_on_the_stack_is_taken_for_a_caller_unchecked),
 		cmocka_unit_test(test_this_test_finds_its_own_name_when_the_process_could_be_gone),
 		cmocka_unit_test(test_kernel_addresses_get_the_nearest_function_below),
 		cmocka_unit_test(test_hidden_kernel_addresses_are_an_error_of_their_own),

@@ -5,6 +5,7 @@
  */
 #include "sym/frames.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,10 +223,26 @@ static const struct frame_map *map_at(const struct frames *f, u64 addr)
 
 /* ---- keys and names ------------------------------------------------------------------------ */
 
+/* The file that addr is in, read, and where in it; NULL: in none, or it cannot be read. */
+static const struct frame_file *locate(struct frames *f, const struct frame_map *m, u64 addr,
+				       u64 *vaddr)
+{
+	struct frame_file *file;
+
+	if (!m || !m->file)
+		return NULL;
+	file = &f->file[m->file - 1];
+	if (!file->tried)
+		file_read(f, file);
+	if (!file->syms || image__vaddr(file->im, addr - m->begin + m->off, vaddr))
+		return NULL;
+	return file;
+}
+
 u64 frames__key(struct frames *f, u64 addr)
 {
+	const struct frame_file *file;
 	const struct frame_map *m;
-	struct frame_file *file;
 	const struct sym *s = NULL;
 	u64 vaddr;
 
@@ -238,12 +255,33 @@ u64 frames__key(struct frames *f, u64 addr)
 		return make_key(m->kind, 0, 0);
 	if (!m->file)
 		return make_key(FRAME_ANON, 0, 0);
-	file = &f->file[m->file - 1];
-	if (!file->tried)
-		file_read(f, file);
-	if (file->syms && !image__vaddr(file->im, addr - m->begin + m->off, &vaddr))
+	file = locate(f, m, addr, &vaddr);
+	if (file)
 		s = symtab__at(file->syms, vaddr);
 	return make_key(FRAME_FILE, m->file - 1, s ? (u32)(s - file->syms->v) + 1 : 0);
+}
+
+bool frames__called_from(struct frames *f, u64 addr, u64 ra)
+{
+	const u64 len = 5; /* of call rel32 */
+	const struct frame_file *callee, *caller;
+	const struct sym *s;
+	u64 to, from;
+	const u8 *code;
+	s32 rel;
+
+	if (frame_is_kernel(addr) || frame_is_kernel(ra) || ra < len)
+		return false;
+	callee = locate(f, map_at(f, addr), addr, &to);
+	caller = locate(f, map_at(f, ra - len), ra - len, &from);
+	s = callee ? symtab__at(callee->syms, to) : NULL;
+	if (!s || !caller || caller->im->machine != EM_X86_64)
+		return false;
+	code = image__at(caller->im, from, len);
+	if (!code || code[0] != 0xe8)
+		return false;
+	memcpy(&rel, code + 1, sizeof(rel));
+	return ra + (u64)(s64)rel == addr - (to - s->vaddr);
 }
 
 static const char *base_name(const char *path)
@@ -302,13 +340,14 @@ static bool is_one_of(const char *name, const char *const *list)
 
 bool frames__is_root(const struct frames *f, u64 key, u64 callee)
 {
-	/* Go: where goroutines, threads, the process, and what mcall() runs begin: it clears the frame
-	 * pointer (runtime/asm_amd64.s). C: glibc 2.36, musl 1.2. */
+	/* Go: where goroutines, threads, the process, and what mcall() and morestack() run begin:
+	 * these clear the frame pointer (runtime/asm_amd64.s). C: glibc 2.36, musl 1.2. */
 	static const char *const roots[] = {"runtime.goexit",
 					    "runtime.goexit.abi0",
 					    "runtime.mstart",
 					    "runtime.mstart.abi0",
 					    "runtime.mcall",
+					    "runtime.morestack",
 					    "runtime.rt0_go",
 					    "runtime.rt0_go.abi0",
 					    "_rt0_amd64",

@@ -68,6 +68,13 @@ static inline bool frame_is_kernel(u64 key)
 }
 
 /*
+ * Does the call instruction that ends at ra call the function that addr is in? A function without a
+ * frame of its own (Go's memmove) hides its caller from whoever follows frame pointers; if this is
+ * true of the word at the stack pointer, that is where it returns to. Direct calls on x86 only.
+ */
+bool frames__called_from(struct frames *f, u64 addr, u64 ra);
+
+/*
  * "encoding/json.Marshal", "ns::f", "[libc.so.6]", "[vdso]", "[anon]", "[unknown]": of a key that is not of the
  * kernel. NULL: no memory. free() it.
  */

@@ -27,7 +27,8 @@
 #define RING_MIN     (256u << 10)
 #define RING_MAX     (8u << 20)
 #define RELOAD_EVERY 1000000000ULL /* ns between two looks at the mappings for an unknown address */
-#define MAX_STACK    (HB_STACK_USER + HB_STACK_KERNEL)
+#define MAX_USER     (HB_STACK_USER + 1) /* and a hidden one */
+#define MAX_STACK    (MAX_USER + HB_STACK_KERNEL)
 
 struct sampler {
 	struct hbprof_bpf *skel;
@@ -110,21 +111,31 @@ static u64 user_key(struct sampler *s, u64 addr)
 	return frames__key(&s->frames, addr);
 }
 
+/* Is the innermost function one without a frame, so that the next frame is its caller's caller? */
+static bool hides_caller(struct sampler *s, const struct hb_sample *e)
+{
+	if (e->nr_user > 1 && e->ip[1] == e->top)
+		return false;
+	return frames__called_from(&s->frames, e->ip[0], e->top);
+}
+
 /*
  * The user frames of a sample as keys, innermost first, up to the first address that no code is at:
  * there the frame pointer was something else. *cut: more frames were there, or should have been.
  */
 static u32 user_keys(struct sampler *s, const struct hb_sample *e, u64 *key, bool *cut)
 {
-	u32 nr = 0;
+	u32 nr = 0, taken = 0;
 
-	while (nr < e->nr_user) {
-		key[nr] = user_key(s, e->ip[nr] - (nr > 0));
+	for (; taken < e->nr_user; taken++) {
+		key[nr] = user_key(s, e->ip[taken] - (taken > 0));
 		if (!key[nr])
 			break;
 		nr++;
+		if (!taken && hides_caller(s, e))
+			key[nr++] = user_key(s, e->top - 1);
 	}
-	*cut = nr < e->nr_user || !nr || nr >= s->depth ||
+	*cut = taken < e->nr_user || !nr || taken >= s->depth ||
 	       !frames__is_root(&s->frames, key[nr - 1], nr > 1 ? key[nr - 2] : 0);
 	if (!nr && !e->nr_kernel)
 		key[nr++] = FRAMES_UNKNOWN;
@@ -134,7 +145,7 @@ static u32 user_keys(struct sampler *s, const struct hb_sample *e, u64 *key, boo
 static int add_sample(struct sampler *s, const struct hb_sample *e)
 {
 	u32 func = e->func < s->plan->nr_funcs ? e->func : M_NO_FUNC, nr = 0, users;
-	u64 user[HB_STACK_USER], stack[MAX_STACK];
+	u64 user[MAX_USER], stack[MAX_STACK];
 	const u64 *kernel = e->ip + e->nr_user;
 	bool cut;
 	int err;

@@ -6,6 +6,9 @@
 package main
 
 import (
+	"flag"
+	"os"
+	"runtime/pprof"
 	"sync"
 
 	truth "hbprof/workload/lib"
@@ -48,14 +51,37 @@ func main() {
 	for _, m := range modes {
 		names = append(names, m.name)
 	}
+	profile := flag.String("cpuprofile", "", "write runtime/pprof's CPU profile of the run to this file")
 	opt := truth.Parse(names)
 	r := &run{Set: truth.NewSet(opt), doc: truth.NewDoc(opt.Size)}
 	for _, m := range modes {
 		if m.name == opt.Mode {
+			stop := startProfile(*profile)
 			m.run(r)
+			stop()
 		}
 	}
 	r.Finish()
+}
+
+// startProfile begins the profile that another profiler's is compared with; nothing without a name.
+func startProfile(name string) (stop func()) {
+	if name == "" {
+		return func() {}
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		truth.Fatalf("%s: %v", name, err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			truth.Fatalf("%s: %v", name, err)
+		}
+	}
 }
 
 // worker is what one goroutine has for itself.

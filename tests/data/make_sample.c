@@ -8,7 +8,8 @@
 
 #include "capture/capture.h"
 #include "report/report.h"
-#include "tests/unit/sample.h"
+#include "tests/unit/view_sample.h"
+#include "util/fsutil.h"
 
 static int write_report(const struct recording *r, const char *dir, const char *name,
 			const struct report_opts *opts)
@@ -25,6 +26,17 @@ static int write_report(const struct recording *r, const char *dir, const char *
 	return fclose(f) ? -1 : err;
 }
 
+static int write_frame(const char *dir, const struct view_sample *v)
+{
+	char path[4096], *text = view_sample_text(v);
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, v->file);
+	err = fs_replace_file(path, text, strlen(text));
+	free(text);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct recording *r = sample_recording();
@@ -37,6 +49,8 @@ int main(int argc, char **argv)
 	err = capture__write(r, path);
 	for (u32 i = 0; !err && i < SAMPLE_NR_REPORTS; i++)
 		err = write_report(r, argv[1], sample_reports[i].file, &sample_reports[i].opts);
+	for (u32 i = 0; !err && i < VIEW_NR_SAMPLES; i++)
+		err = write_frame(argv[1], &view_samples[i]);
 	if (err)
 		fprintf(stderr, "cannot write to %s: %s\n", argv[1], strerror(-err));
 	recording__free(r);

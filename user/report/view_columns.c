@@ -15,6 +15,7 @@
 #include "report/table.h"
 
 #define MIN_FUNC  18
+#define GOOD_FUNC 30
 #define MAX_FUNC  48
 #define MAX_CODEC 20
 #define MIN_GRAPH 10
@@ -34,11 +35,11 @@ static const struct {
 	[VIEW_CPU] = {"CPU", 7, false},	     [VIEW_SIZE] = {"payload", 8, false},
 };
 
-/* Which column is worth its place more than the others. The function comes first of all, and then
- * the one that rows are sorted by. */
+/* Which column is worth its place more than the others. A little of the function comes first of all,
+ * and then the one that rows are sorted by; here is the rest of the function. */
 static const u8 by_worth[] = {
-	VIEW_RATE,  VIEW_P99,	VIEW_P50, VIEW_CALLS, VIEW_TOTAL, VIEW_MAX, VIEW_MEAN, VIEW_P90,
-	VIEW_GRAPH, VIEW_CODEC, VIEW_OP,  VIEW_P999,  VIEW_CPU,	  VIEW_NOW, VIEW_SIZE,
+	VIEW_RATE, VIEW_P99,   VIEW_P50,   VIEW_CALLS, VIEW_TOTAL, VIEW_MAX, VIEW_MEAN, VIEW_FUNC,
+	VIEW_P90,  VIEW_GRAPH, VIEW_CODEC, VIEW_OP,    VIEW_P999,  VIEW_CPU, VIEW_NOW,	VIEW_SIZE,
 };
 
 const char *view_col_title(enum view_col c)
@@ -120,41 +121,52 @@ static void measure_names(struct live_view *v)
 	v->func_width = within(func, v->func_width > MIN_FUNC ? v->func_width : MIN_FUNC, MAX_FUNC);
 }
 
-static bool take(struct view_table *t, enum view_col c, u32 width, u32 *left)
+static u32 least_width(const struct live_view *v, enum view_col c)
 {
-	if (t->width[c])
-		return true;
-	if (*left < width + VIEW_GAP)
-		return false;
+	return c == VIEW_CODEC ? v->codec_width : c == VIEW_GRAPH ? MIN_GRAPH : cols[c].width;
+}
+
+static void take(struct view_table *t, enum view_col c, u32 *left)
+{
+	u32 width = least_width(t->v, c);
+
+	if (t->width[c] || *left < width + VIEW_GAP)
+		return;
 	t->width[c] = width;
 	*left -= width + VIEW_GAP;
-	return true;
+}
+
+/* Up to `most`, as far as there is room. */
+static void widen(struct view_table *t, enum view_col c, u32 most, u32 *left)
+{
+	u32 more = most > t->width[c] ? most - t->width[c] : 0;
+
+	if (!t->width[c])
+		return;
+	more = more < *left ? more : *left;
+	t->width[c] += more;
+	*left -= more;
 }
 
 void view_columns(struct view_table *t, u32 width)
 {
-	u32 left = width, more;
+	u32 left = width;
 
 	measure_names(t->v);
 	t->width[VIEW_FUNC] = width < MIN_FUNC ? width : MIN_FUNC;
 	left -= t->width[VIEW_FUNC];
-	if (cols[t->v->st.sort].width)
-		take(t, t->v->st.sort, cols[t->v->st.sort].width, &left);
+	if (t->v->st.sort != VIEW_FUNC)
+		take(t, t->v->st.sort, &left);
 	for (u32 i = 0; i < sizeof(by_worth); i++) {
-		u32 c = by_worth[i], w = cols[c].width;
+		u32 c = by_worth[i];
 
-		if (c == VIEW_NOW && t->v->st.recent)
-			continue; /* it would be calls/s once more */
-		w = c == VIEW_CODEC ? t->v->codec_width : c == VIEW_GRAPH ? MIN_GRAPH : w;
-		if (!take(t, c, w, &left))
-			break;
+		if (c == VIEW_FUNC)
+			widen(t, c, within(t->v->func_width, 0, GOOD_FUNC), &left);
+		else if (c != VIEW_NOW || !t->v->st.recent) /* it would be calls/s once more */
+			take(t, c, &left);
 	}
-	more = within(t->v->func_width - MIN_FUNC, 0, left);
-	t->width[VIEW_FUNC] += more;
-	left -= more;
-	if (t->width[VIEW_GRAPH])
-		t->width[VIEW_GRAPH] += left < VIEW_TREND - MIN_GRAPH ? left
-								      : VIEW_TREND - MIN_GRAPH;
+	widen(t, VIEW_FUNC, t->v->func_width, &left);
+	widen(t, VIEW_GRAPH, VIEW_TREND, &left);
 	t->v->shown = 0;
 	for (u32 c = 0; c < VIEW_COLS; c++)
 		t->v->shown |= (t->width[c] != 0) << c;

@@ -234,6 +234,7 @@ static void test_an_emulated_cpu_is_not_compared_with_a_real_one(void **state)
 		}
 	pair__build(&p, &plain);
 	not_comparable(&p, "p90", "emulated");
+	not_comparable(&p, "calls/s", "emulated");
 	assert_true(warned(&p, "its times are the emulator's"));
 	pair__fini(&p);
 }
@@ -273,6 +274,12 @@ static void test_intervals_that_do_not_add_up_give_no_limits(void **state)
 	p.r[1]->interval[3].delta[0].count += 500;
 	pair__build(&p, &plain);
 	not_comparable(&p, "p50", "do not add up");
+	pair__fini(&p);
+	pair__init(&p, 1, 30, 5000);
+	for (u32 i = 0; i < 30; i++)
+		p.r[0]->interval[i].delta[0].nr_buckets = 0;
+	pair__build(&p, &plain);
+	not_comparable(&p, "p50", "the intervals of A do not add up");
 	pair__fini(&p);
 }
 

@@ -111,7 +111,7 @@ struct compare {
 	u32 nr_common; /* rows that are at side 0 and at another one */
 	char **warning;
 	u32 nr_warnings;
-	char *forbid[COMPARE_MAX_SIDES]; /* why no latency of this side may be compared */
+	char *forbid[COMPARE_MAX_SIDES]; /* why nothing of this side may be compared */
 	u32 first_run[COMPARE_MAX_SIDES];
 	/* of fail_over */
 	u32 judged, not_judged, tripped;
@@ -130,7 +130,7 @@ static inline struct compare_cell *compare_cell(const struct compare *c,
 
 /* compare_warn.c: what the headers of the captures say about the comparison. 0 or -ENOMEM. */
 int compare__warn_headers(struct compare *c);
-/* NULL, or why no latency of these sides may be compared at all. */
+/* NULL, or why nothing of these sides may be compared. */
 static inline const char *compare_forbids(const struct compare *c, u32 side)
 {
 	return c->forbid[side] ? c->forbid[side] : c->forbid[0];

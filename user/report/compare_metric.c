@@ -292,8 +292,6 @@ static bool probe_allows(const struct sample *s, double value, const char *label
 		snprintf(why, len, "the probe's cost in %s is not known", label);
 	else if (value < s->resolution_ns)
 		snprintf(why, len, "%s is shorter than the probe can tell", label);
-	else if (s->lost > MAX_LOST)
-		snprintf(why, len, "%s lost %.0f%% of the calls", label, s->lost * 100);
 	else if (s->bucketed < 0.99 * (double)s->dist.count)
 		snprintf(why, len, "%s has no histogram of a part of the calls", label);
 	else
@@ -301,9 +299,9 @@ static bool probe_allows(const struct sample *s, double value, const char *label
 	return false;
 }
 
-static bool latency_allowed(const struct compare *c, const struct compare_row *row,
-			    const struct side_est *a, const struct side_est *b, u32 side,
-			    struct compare_cell *cell)
+/* What is wrong with a whole side, or with the calls that it has. */
+static bool side_allowed(const struct compare *c, const struct side_est *a,
+			 const struct side_est *b, u32 side, struct compare_cell *cell)
 {
 	const struct side_est *both[2] = {a, b};
 	const char *why = compare_forbids(c, side);
@@ -313,6 +311,26 @@ static bool latency_allowed(const struct compare *c, const struct compare_row *r
 		forbid(cell, VERDICT_NOT, why);
 		return false;
 	}
+	for (u32 k = 0; k < 2; k++) {
+		for (u32 i = 0; i < both[k]->nr; i++) {
+			if (!(both[k]->sample[i]->lost > MAX_LOST))
+				continue;
+			snprintf(text, sizeof(text), "%s lost %.0f%% of the calls",
+				 c->side[k ? side : 0].label, both[k]->sample[i]->lost * 100);
+			forbid(cell, VERDICT_NOT, text);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool latency_allowed(const struct compare *c, const struct compare_row *row,
+			    const struct side_est *a, const struct side_est *b, u32 side,
+			    struct compare_cell *cell)
+{
+	const struct side_est *both[2] = {a, b};
+	char text[COMPARE_WHY];
+
 	for (u32 k = 0; k < 2; k++) {
 		for (u32 i = 0; i < both[k]->nr; i++) {
 			if (probe_allows(both[k]->sample[i], both[k]->run[i].value,
@@ -400,6 +418,8 @@ static void judge(const struct compare *c, const struct compare_row *row, const 
 		forbid(cell, VERDICT_FEW, "no such percentile, or not in every run");
 		return;
 	}
+	if (!side_allowed(c, a, b, side, cell))
+		return;
 	if (a->m->kind != METRIC_RATE && !latency_allowed(c, row, a, b, side, cell))
 		return;
 	cell->ratio = exp(b->log - a->log);

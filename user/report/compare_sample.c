@@ -83,13 +83,16 @@ static int build_curve(struct sample *s)
 /* The blocks are all of it, give or take what a last reading can differ by. */
 static bool blocks_complete(const struct sample *s)
 {
-	double n = 0, sum = 0, all = (double)s->dist.count, time = (double)s->dist.sum_ns;
+	double n = 0, sum = 0, kept = 0, all = (double)s->dist.count, time = (double)s->dist.sum_ns;
+	double kept_all = (double)dist_bucketed(&s->dist);
 
 	for (u32 i = 0; i < s->nr_blocks; i++) {
 		n += (double)s->block[i].dist.count;
 		sum += (double)s->block[i].dist.sum_ns;
+		kept += (double)dist_bucketed(&s->block[i].dist);
 	}
-	return fabs(n - all) <= 0.001 * all && fabs(sum - time) <= 0.01 * time + 1;
+	return fabs(n - all) <= 0.001 * all && fabs(sum - time) <= 0.01 * time + 1 &&
+	       fabs(kept - kept_all) <= 0.001 * kept_all;
 }
 
 int sample__finish(struct sample *s)

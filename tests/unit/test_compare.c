@@ -196,7 +196,13 @@ static void test_a_latency_below_the_resolution_of_the_probe_is_not_compared(voi
 	pair__build(&p, &plain);
 	not_comparable(&p, "p50", "shorter than the probe can tell");
 	assert_int_equal(cell(&p, "calls/s")->verdict, VERDICT_SAME);
+	assert_false(warned(&p, "what cannot be subtracted counts"));
+	pair__fini(&p);
+	pair__init(&p, 1, 30, 5000);
+	p.r[1]->cal[0].in_ns = 3000;
+	pair__build(&p, &plain);
 	assert_true(warned(&p, "what cannot be subtracted counts"));
+	assert_int_equal(cell(&p, "p50")->verdict, VERDICT_SAME);
 	pair__fini(&p);
 }
 
@@ -393,6 +399,23 @@ static char *print(const struct compare *c, enum compare_format format, u32 widt
 	return text;
 }
 
+static void test_rows_of_both_come_first_and_the_dearest_of_them(void **state)
+{
+	struct pair p;
+
+	pair__init(&p, 4, 30, 1000);
+	free(p.r[1]->func[3].name);
+	p.r[1]->func[3].name = strdup("elsewhere.org/fast.Marshal");
+	m_dist__fini(&p.r[1]->row[2].dist[HB_DIST_LEAF]);
+	p.r[1]->row[2].dist[HB_DIST_LEAF] = (struct m_dist){1000,	1ULL << 40, 1,
+							    1ULL << 40, NULL,	    0};
+	pair__build(&p, &plain);
+	assert_string_equal(p.c.row[0].key.name, "example.com/codec.Marshal002");
+	assert_string_equal(p.c.row[3].key.name, "example.com/codec.Marshal003");
+	assert_int_equal(p.c.nr_common, 3);
+	pair__fini(&p);
+}
+
 static void test_json_has_what_the_table_has(void **state)
 {
 	const cJSON *row, *metric, *side;
@@ -546,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_headers_that_differ_are_named),
 		cmocka_unit_test(test_a_threshold_trips_only_with_confidence),
 		cmocka_unit_test(test_runs_that_differ_make_wider_limits_than_one_run),
+		cmocka_unit_test(test_rows_of_both_come_first_and_the_dearest_of_them),
 		cmocka_unit_test(test_json_has_what_the_table_has),
 		cmocka_unit_test(test_html_escapes_names_and_needs_nothing_else),
 		cmocka_unit_test(test_no_line_of_the_table_is_wider_than_the_terminal),

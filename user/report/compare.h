@@ -88,7 +88,8 @@ struct compare_row {
 	struct sample *sample;	   /* by run, in the order of sides and runs */
 	struct compare_cell *cell; /* [metric * nr_sides + side] */
 	bool *in;		   /* by side: some run has calls */
-	double weight;		   /* total time at side 0: what rows are ordered by */
+	u32 missing;		   /* sides that lack it; all of them when side 0 does */
+	double weight;		   /* total time of its function, all sides together */
 };
 
 struct compare_opts {

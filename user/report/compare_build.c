@@ -284,18 +284,22 @@ static void weigh(struct compare *c)
 			in += row->in[s];
 		}
 		c->nr_common += row->in[0] && in > 1;
-		/* Rows that can be compared come first; a size class stays with its function. */
-		if (row->key.size_class == KEY_ANY_SIZE)
-			row->weight += in == c->nr_sides ? 1e30 : row->in[0] && in > 1 ? 1e25 : 0;
-		else
+		row->missing = row->in[0] && in > 1 ? c->nr_sides - in : c->nr_sides;
+		/* A size class stays with its function. */
+		if (row->key.size_class != KEY_ANY_SIZE) {
+			row->missing = row[-1].missing;
 			row->weight = row[-1].weight;
+		}
 	}
 }
 
+/* Rows that can be compared come first. */
 static int cmp_rows(const void *pa, const void *pb)
 {
 	const struct compare_row *a = pa, *b = pb;
 
+	if (a->missing != b->missing)
+		return a->missing < b->missing ? -1 : 1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
 	return cmp_key(&a->key, &b->key);

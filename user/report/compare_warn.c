@@ -297,12 +297,15 @@ static int warn_bias(struct compare *c, const struct compare_row *row, const str
 	double pa = sample_at(sa, 0.5), pb = sample_at(sb, 0.5);
 	double ba = pa > 0 ? sa->bias_ns / pa : INFINITY, bb = pb > 0 ? sb->bias_ns / pb : INFINITY;
 
-	if (!(ba > BIAS_SHARE) && !(bb > BIAS_SHARE))
+	/* What is below the resolution is not compared at all. */
+	if ((!(ba > BIAS_SHARE) && !(bb > BIAS_SHARE)) || pa < sa->resolution_ns ||
+	    pb < sb->resolution_ns)
 		return 0;
 	return warn(c,
-		    "%s: the probe's cost, subtracted, is %.0f%% of P50 in %s and %.0f%% in %s: "
+		    "%s%s: the probe's cost, subtracted, is %.0f%% of P50 in %s and %.0f%% in %s: "
 		    "what cannot be subtracted counts",
-		    row->key.name, fmin(ba, 99) * 100, a->label, fmin(bb, 99) * 100, b->label);
+		    row->key.name, row->key.outcome == HB_OUTCOME_ERROR ? " (errors)" : "",
+		    fmin(ba, 99) * 100, a->label, fmin(bb, 99) * 100, b->label);
 }
 
 static int warn_sizes(struct compare *c, const struct compare_row *row, const struct run_ref *a,

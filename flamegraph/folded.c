@@ -100,15 +100,18 @@ static size_t common_prefix(const char *a, const char *b, size_t max)
 	return n;
 }
 
-/* How many frames this stack has in common with the last one, from the outermost on. */
-static u32 common_frames(const struct folded *f, const char *stack, size_t len)
+/* How many frames this stack has in common with the last one, from the outermost on; *same_bytes: how
+ * many bytes. */
+static u32 common_frames(const struct folded *f, const char *stack, size_t len, size_t *same_bytes)
 {
 	size_t max = len < f->last_len ? len : f->last_len, same;
 	u32 nr = f->nr_path;
 
+	*same_bytes = 0;
 	if (f->reverse || !nr)
 		return 0;
 	same = common_prefix(f->last, stack, max);
+	*same_bytes = same;
 	while (nr && (f->frame_end[nr - 1] > same ||
 		      (f->frame_end[nr - 1] < len && stack[f->frame_end[nr - 1]] != ';')))
 		nr--;
@@ -156,30 +159,35 @@ static void reverse_frames(struct flame_frame *frame, u32 nr)
 	}
 }
 
-static int remember(struct folded *f, const char *stack, size_t len, u32 nr)
+/* Keeps what f->last points at, before the caller's bytes go away. */
+static int keep_last(struct folded *f)
 {
-	if (len > f->last_cap) {
-		char *bigger = realloc(f->last, len * 2);
+	if (!f->nr_path || f->last == f->kept)
+		return 0;
+	if (f->last_len > f->kept_cap) {
+		char *bigger = realloc(f->kept, f->last_len * 2);
 
 		if (!bigger)
 			return -ENOMEM;
-		f->last = bigger;
-		f->last_cap = len * 2;
+		f->kept = bigger;
+		f->kept_cap = f->last_len * 2;
 	}
-	memcpy(f->last, stack, len);
-	f->last_len = len;
-	f->nr_path = nr;
+	memcpy(f->kept, f->last, f->last_len);
+	f->last = f->kept;
 	return 0;
 }
 
 static int add_stack(struct folded *f, const char *stack, size_t len, u64 count,
 		     enum folded_bad *what)
 {
-	u32 same = common_frames(f, stack, len), nr = 0;
+	size_t same_bytes;
+	u32 same = common_frames(f, stack, len, &same_bytes), nr = 0;
 	int err;
 
 	f->nr_path = 0; /* the arrays of the last stack are being written over */
-	*what = split_frames(f, stack, len, same, &nr);
+	*what = memchr(stack + same_bytes, '\0', len - same_bytes)
+			? FOLDED_BINARY
+			: split_frames(f, stack, len, same, &nr);
 	if (*what != FOLDED_OK)
 		return 0;
 	if (f->reverse)
@@ -192,12 +200,16 @@ static int add_stack(struct folded *f, const char *stack, size_t len, u64 count,
 	}
 	if (!err)
 		err = flame_tree__count(f->tree, f->path[nr - 1], nr, f->weight, count);
-	if (!err && !f->reverse)
-		err = remember(f, stack, len, nr);
+	if (!err) {
+		f->last = stack;
+		f->last_len = len;
+		f->nr_path = nr;
+	}
 	return err;
 }
 
-int folded__add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad)
+/* As folded__add_line(), with f->last pointing into the line afterwards. */
+static int add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad)
 {
 	enum folded_bad what = FOLDED_OK;
 	size_t stack_len = 0;
@@ -206,10 +218,10 @@ int folded__add_line(struct folded *f, const char *line, size_t len, enum folded
 
 	if (len > f->max_line)
 		what = FOLDED_LONG;
-	else if (memchr(line, '\0', len))
-		what = FOLDED_BINARY;
 	else
 		what = split_count(line, len, &stack_len, &count);
+	if (what != FOLDED_OK && what != FOLDED_LONG && memchr(line, '\0', len))
+		what = FOLDED_BINARY;
 	if (what == FOLDED_OK && __builtin_add_overflow(f->tree->sum[f->weight], count, &sum))
 		what = FOLDED_HUGE;
 	if (what == FOLDED_OK)
@@ -220,6 +232,13 @@ int folded__add_line(struct folded *f, const char *line, size_t len, enum folded
 	if (bad)
 		*bad = what;
 	return 0;
+}
+
+int folded__add_line(struct folded *f, const char *line, size_t len, enum folded_bad *bad)
+{
+	int err = add_line(f, line, len, bad);
+
+	return err ? err : keep_last(f);
 }
 
 /* ---- streams ---- */
@@ -240,9 +259,11 @@ static int take_lines(struct folded *f, struct line_buffer *b)
 	int err = 0;
 
 	while (!err && (lf = memchr(at, '\n', (size_t)(end - at)))) {
-		err = folded__add_line(f, at, (size_t)(lf - at), NULL);
+		err = add_line(f, at, (size_t)(lf - at), NULL);
 		at = lf + 1;
 	}
+	if (!err)
+		err = keep_last(f);
 	b->len = (size_t)(end - at);
 	if (b->len > f->max_line)
 		b->len = f->max_line + 1;
@@ -293,7 +314,7 @@ int folded__init(struct folded *f, struct flame_tree *tree, enum flame_weight we
 
 void folded__fini(struct folded *f)
 {
-	free(f->last);
+	free(f->kept);
 	free(f->frame);
 	free(f->frame_end);
 	free(f->path);

@@ -44,8 +44,9 @@ struct folded {
 	u64 lines[FOLDED_NR]; /* read, by what became of them */
 
 	/* The last stack: files are sorted more often than not, so the next begins alike. */
-	char *last;
-	size_t last_len, last_cap;
+	const char *last; /* in the caller's bytes while they are there, else in kept */
+	size_t last_len, kept_cap;
+	char *kept;
 	struct flame_frame *frame; /* max_depth of each */
 	u32 *frame_end;		   /* offset in last behind each frame */
 	u32 *path;

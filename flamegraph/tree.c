@@ -25,6 +25,7 @@ const struct flame_limits flame_default_limits = {
 };
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#define AHEAD	  16u /* slots that are fetched before they are written to */
 
 /* Slots hold a number + 1; 0 is a free slot. At most half of them are taken. */
 struct name_table {
@@ -229,8 +230,14 @@ static int paths__reserve(struct flame_tree *t, u32 more)
 	bigger.slot = alloc_slots(bigger.nr_slots);
 	if (!bigger.slot)
 		return -ENOMEM;
-	for (u32 i = 1; i < t->nr_nodes; i++)
+	for (u32 i = 1; i < t->nr_nodes; i++) {
+		const struct flame_node *ahead = &t->node[i + AHEAD < t->nr_nodes ? i + AHEAD : i];
+
+		__builtin_prefetch(
+			&bigger.slot[hash_pair(ahead->parent, ahead->name) & (bigger.nr_slots - 1)],
+			1);
 		paths__put(&bigger, t->node[i].parent, t->node[i].name, i);
+	}
 	free(p->slot);
 	*p = bigger;
 	return 0;

@@ -11,7 +11,7 @@ import time
 from live import HBPROF, WORK, Broken, Hbprof, Workload, done, run, skip, test, tmp
 
 SRC = os.environ.get("HB_SRC", os.path.join(os.path.dirname(__file__), "..", ".."))
-N = int(os.environ.get("HB_STACKS_N", 120000))
+N = int(os.environ.get("HB_STACKS_N", 200000))
 MARSHAL = "encoding/json.Marshal"
 
 
@@ -203,7 +203,7 @@ def without_samples():
 def main():
     if os.path.exists(f"{WORK}/gojson_plain"):
         test("json.Marshal has the share of CPU samples that runtime/pprof gives it",
-             share_as_pprof, 4)
+             share_as_pprof, 5)
         test("stacks of a stripped Go binary have names", go_program, "stripped")
         test("stacks of a position independent Go binary have names", go_program, "pie")
         test("a program that ends while it is sampled keeps its stacks", go_program, "plain", True)

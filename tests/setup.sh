@@ -45,6 +45,7 @@ libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 scdoc           test the manual pages
 python3         test checking JSON output
+tmux            test the live view
 libxml2-utils   test checking that flame graphs are well-formed
 chromium        test zooming and searching flame graphs in a browser
 libcap2-bin     test running hbprof with file capabilities

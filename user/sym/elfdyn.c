@@ -50,7 +50,7 @@ static const u8 *find_dynamic(const struct image *im, struct elfdyn *out, u64 *l
 }
 
 struct dyn_values {
-	u64 strtab, strsz, soname, rela, relasz;
+	u64 strtab, strsz, soname, rela, relasz, jmprel, pltrelsz;
 	bool has_soname;
 };
 
@@ -77,6 +77,15 @@ static void read_entry(struct elfdyn *d, struct dyn_values *v, u64 tag, u64 val)
 		break;
 	case DT_RELASZ:
 		v->relasz = val;
+		break;
+	case DT_RELACOUNT:
+		d->nr_relative = val;
+		break;
+	case DT_JMPREL:
+		v->jmprel = val;
+		break;
+	case DT_PLTRELSZ:
+		v->pltrelsz = val;
 		break;
 	case DT_SONAME:
 		v->soname = val;
@@ -110,6 +119,9 @@ int elfdyn__read(const struct image *im, struct elfdyn *out)
 		out->str = NULL;
 	out->rela = v.relasz ? image__at(im, v.rela, v.relasz) : NULL;
 	out->nr_rela = out->rela ? v.relasz / sizeof(Elf64_Rela) : 0;
+	/* DT_PLTREL is not looked at: both architectures have Elf64_Rela alone. */
+	out->jmprel = v.pltrelsz ? image__at(im, v.jmprel, v.pltrelsz) : NULL;
+	out->nr_jmprel = out->jmprel ? v.pltrelsz / sizeof(Elf64_Rela) : 0;
 	if (v.has_soname && out->str && v.soname < out->str_len)
 		out->soname = out->str + v.soname;
 	return 0;

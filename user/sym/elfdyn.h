@@ -35,6 +35,9 @@ struct elfdyn {
 	u64 str_len;
 	const u8 *rela; /* Elf64_Rela array, NULL: none */
 	size_t nr_rela;
+	u64 nr_relative;  /* the first ones that are R_*_RELATIVE, as the file claims */
+	const u8 *jmprel; /* Elf64_Rela array of the PLT, NULL: none */
+	size_t nr_jmprel;
 	const char *soname; /* NULL: none */
 	bool pie, interp;   /* DF_1_PIE is set; the image names a dynamic linker */
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * elfseeds.c - the files are laid out as linkers do it, as far as the readers look: addresses are
- * BASE + file offset everywhere. Code is filler, as nothing here decodes it.
+ * BASE + file offset everywhere. Code is filler, as
+ * nothing here decodes it, with calls and jumps through the import slots.
  */
 #include "elfseeds.h"
 
@@ -12,6 +13,8 @@
 #define BASE	   0x400000
 #define NR_FUNCS   64
 #define FUNC_BYTES 96
+#define NR_SLOTS   8
+#define SLOTS	   (BASE + 0x100000) /* their address; no file has bytes there */
 
 struct seed_shape {
 	const char *name;
@@ -36,7 +39,7 @@ struct maker {
 	struct elfbuild b;
 	struct elf_seed *seed;
 	const struct seed_shape *shape;
-	struct elf_blob code, dynsym, dynstr, hash, rela, pclntab, moduledata, buildinfo;
+	struct elf_blob code, dynsym, dynstr, hash, rela, jmprel, pclntab, moduledata, buildinfo;
 	u64 soname_off, needed_off, names_off; /* in dynstr, dynstr, pclntab */
 };
 
@@ -152,6 +155,24 @@ static void make_hash(struct maker *m)
 	m->hash = take(m, &b, 8);
 }
 
+/* Slots of a few functions; the code has a stub and a call for the first, see make_code(). */
+static void make_imports(struct maker *m)
+{
+	struct strbuf b;
+
+	strbuf__init(&b, 1 << 20);
+	for (u32 i = 0; i < NR_SLOTS; i++) {
+		Elf64_Rela r = {
+			.r_offset = SLOTS + 8 * i,
+			.r_info = ELF64_R_INFO(i + 1,
+					       i % 3 ? R_X86_64_JUMP_SLOT : R_X86_64_GLOB_DAT),
+		};
+
+		strbuf__add(&b, &r, sizeof(r));
+	}
+	m->jmprel = take(m, &b, 8);
+}
+
 static struct elf_blob make_dynamic(struct maker *m)
 {
 	struct strbuf b;
@@ -165,6 +186,9 @@ static struct elf_blob make_dynamic(struct maker *m)
 		{DT_RELA, addr_of(m->rela)},
 		{DT_RELASZ, m->rela.len},
 		{DT_RELAENT, sizeof(Elf64_Rela)},
+		{DT_RELACOUNT, m->rela.len / sizeof(Elf64_Rela)},
+		{DT_JMPREL, addr_of(m->jmprel)},
+		{DT_PLTRELSZ, m->jmprel.len},
 		{DT_FLAGS_1, m->shape->pie ? DF_1_PIE : 0},
 		{DT_NULL, 0},
 	};
@@ -279,12 +303,19 @@ static void make_code(struct maker *m)
 {
 	u64 begin = m->b.file.len;
 	u8 func[FUNC_BYTES];
+	s32 disp;
 
 	memset(func, 0x90, sizeof(func));
 	func[0] = 0x55;
 	func[sizeof(func) - 1] = 0xc3;
-	for (u32 i = 0; i < NR_FUNCS; i++)
+	for (u32 i = 0; i < NR_FUNCS; i++) {
+		/* call or jmp *slot(%rip) */
+		disp = (s32)(SLOTS - (BASE + m->b.file.len + 22));
+		func[16] = i % 2 ? 0xff : 0x90;
+		func[17] = i % 4 == 1 ? 0x15 : 0x25;
+		memcpy(func + 18, &disp, sizeof(disp));
 		elfbuild__data(&m->b, func, sizeof(func), 1);
+	}
 	m->code = since(m, begin);
 }
 
@@ -314,6 +345,34 @@ static void make_symtab(struct maker *m)
 	elfbuild__section(&m->b, ".symtab", SHT_SYMTAB, 0, 0, syms, str, sizeof(Elf64_Sym));
 }
 
+/* The unwind table of all functions, and the header that leads to it. */
+static void make_unwind(struct maker *m)
+{
+	u64 hdr, fdes;
+	struct strbuf b;
+	struct elf_blob all;
+
+	elfbuild__data(&m->b, NULL, 0, 8);
+	hdr = BASE + m->b.file.len;
+	fdes = 12 + 8 * NR_FUNCS;
+	strbuf__init(&b, 1 << 20);
+	strbuf__add(&b, "\1\x1b\3\x3b", 4);
+	add_u32(&b, 0);
+	add_u32(&b, NR_FUNCS);
+	for (u32 i = 0; i < NR_FUNCS; i++) {
+		add_u32(&b, (u32)(addr_of(m->code) + i * FUNC_BYTES - hdr));
+		add_u32(&b, (u32)(fdes + 16 * i));
+	}
+	for (u32 i = 0; i < NR_FUNCS; i++) {
+		add_u32(&b, 12);
+		add_u32(&b, 1);
+		add_u32(&b, (u32)(addr_of(m->code) + i * FUNC_BYTES - (hdr + fdes + 16 * i + 8)));
+		add_u32(&b, FUNC_BYTES);
+	}
+	all = take(m, &b, 8);
+	elfbuild__segment(&m->b, PT_GNU_EH_FRAME, PF_R, addr_of(all), all, all.len);
+}
+
 static void make_dynamic_part(struct maker *m)
 {
 	struct elf_blob dyn, interp;
@@ -325,6 +384,8 @@ static void make_dynamic_part(struct maker *m)
 	elfbuild__section(&m->b, ".dynsym", SHT_DYNSYM, SHF_ALLOC, addr_of(m->dynsym), m->dynsym,
 			  str, sizeof(Elf64_Sym));
 	make_hash(m);
+	make_imports(m);
+	make_unwind(m);
 	dyn = make_dynamic(m);
 	elfbuild__segment(&m->b, PT_DYNAMIC, PF_R, addr_of(dyn), dyn, dyn.len);
 	if (m->shape->pie) {
@@ -367,6 +428,8 @@ static void make_seed(struct elf_seed *seed, const struct seed_shape *shape)
 		.build_id = "0102030405060708",
 		.go_version = shape->go ? "go1.26.8" : NULL,
 		.nr_codecs = 2,
+		.nr_imports = shape->go && !shape->pie ? 0 : NR_FUNCS / 2,
+		.nr_ranges = shape->go && !shape->pie ? 0 : NR_FUNCS,
 	};
 	elfbuild__init(&m.b, shape->pie || !shape->go ? ET_DYN : ET_EXEC, EM_X86_64);
 	m.b.no_sections = shape->no_sections;

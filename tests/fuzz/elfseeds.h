@@ -21,6 +21,8 @@ struct elf_seed {
 	const char *build_id;
 	const char *go_version; /* NULL: no build info */
 	u32 nr_codecs;		/* functions of the registry */
+	u32 nr_ranges;		/* functions in its unwind table */
+	u32 nr_imports;		/* calls and jumps through import slots */
 };
 
 /* All of them, until a NULL name; one set for the whole run. */

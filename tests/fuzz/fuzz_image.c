@@ -13,7 +13,10 @@
  * tried; HBPROF_FUZZ_SAVE=N writes the N-th to ./fuzz_image.N.
  */
 #include "elfseeds.h"
+#include "probe/insn.h"
 #include "sym/buildinfo.h"
+#include "sym/ehframe.h"
+#include "sym/plt.h"
 #include "sym/registry.h"
 #include "sym/symtab.h"
 #include "target/image.h"
@@ -46,7 +49,7 @@ static u64 below(u64 n)
 /* ---- reading ---- */
 
 struct seen {
-	u64 images, symbols, functions, infos;
+	u64 images, symbols, functions, infos, imports;
 };
 
 /* A place for results, so that no read is optimized away. */
@@ -156,6 +159,65 @@ static u32 use_registry(const struct image *im, const struct symtab *t, const st
 	return nr;
 }
 
+struct slots {
+	u64 vaddr[64];
+	size_t nr;
+	u64 uses;
+};
+
+static int use_slot(void *arg, const struct plt_slot *slot)
+{
+	struct slots *s = arg;
+
+	use_string(slot->name);
+	/* Sorted, as scan_slots() wants them. */
+	if (s->nr < 64 && (!s->nr || s->vaddr[s->nr - 1] < slot->vaddr))
+		s->vaddr[s->nr++] = slot->vaddr;
+	return 0;
+}
+
+static int use_place(void *arg, u64 at, u64 slot, bool call)
+{
+	((struct slots *)arg)->uses++;
+	return 0;
+}
+
+/* The number of places where code goes through an import slot. */
+static u64 use_imports(const struct image *im)
+{
+	const struct insn_ops *ops = insn_ops__find(im->machine);
+	struct slots s = {0};
+
+	if (plt__slots(im, use_slot, &s) || !ops)
+		return 0;
+	for (u32 i = 0; i < im->nr_segs; i++) {
+		const struct image_seg *seg = &im->seg[i];
+		const u8 *code = image__at(im, seg->vaddr, seg->filesz);
+
+		if (code)
+			ops->scan_slots(code, seg->filesz, seg->vaddr, s.vaddr, s.nr, use_place,
+					&s);
+	}
+	return s.uses;
+}
+
+/* The number of functions in the unwind table. */
+static size_t use_unwind(const struct image *im)
+{
+	struct eh_range *v;
+	size_t nr;
+
+	if (ehframe__ranges(im, &v, &nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (v[i].vaddr >= v[i].end || (i && v[i].vaddr < v[i - 1].end))
+			abort();
+		use_bytes(image__at(im, v[i].vaddr, v[i].end - v[i].vaddr), v[i].end - v[i].vaddr);
+	}
+	free(v);
+	return nr;
+}
+
 /* Reads the file by all readers. With want, the undamaged seed: false if something is missing. */
 static bool read_file(const void *bytes, size_t len, const struct elf_seed *want, struct seen *seen)
 {
@@ -163,6 +225,7 @@ static bool read_file(const void *bytes, size_t len, const struct elf_seed *want
 	const struct sym *found = NULL;
 	struct symtab *t = NULL;
 	struct image *im = NULL;
+	u64 imports, ranges;
 	int go_err = 0;
 	u32 nr = 0;
 	bool ok;
@@ -171,6 +234,9 @@ static bool read_file(const void *bytes, size_t len, const struct elf_seed *want
 		return false;
 	seen->images++;
 	use_image(im);
+	imports = use_imports(im);
+	ranges = use_unwind(im);
+	seen->imports += imports > 0;
 	if (!buildinfo__open(im, &info)) {
 		seen->infos++;
 		use_buildinfo(info);
@@ -183,7 +249,8 @@ static bool read_file(const void *bytes, size_t len, const struct elf_seed *want
 		seen->functions += nr;
 	}
 	ok = !want ||
-	     (t && symtab__find(t, want->function, &found, 1) == 1 && im->build_id &&
+	     (t && imports == want->nr_imports && ranges == want->nr_ranges &&
+	      symtab__find(t, want->function, &found, 1) == 1 && im->build_id &&
 	      !strcmp(im->build_id, want->build_id) && nr == want->nr_codecs &&
 	      !want->go_version == !info && (!info || !strcmp(info->go_version, want->go_version)));
 	symtab__close(t);
@@ -340,9 +407,9 @@ static bool run(const struct elf_seed *seeds, u8 *bytes, u64 count)
 			return false;
 		read_file(bytes, len, NULL, &seen);
 	}
-	printf("%llu mutations, no crash (%llu images, %llu with symbols, %llu codec functions, "
-	       "%llu build infos)\n",
-	       count, seen.images, seen.symbols, seen.functions, seen.infos);
+	printf("%llu mutations, no crash (%llu images, %llu with symbols, %llu with imports, "
+	       "%llu codec functions, %llu build infos)\n",
+	       count, seen.images, seen.symbols, seen.imports, seen.functions, seen.infos);
 	return true;
 }
 

@@ -66,6 +66,7 @@ static const struct {
 	{7, {0x48, 0x81, 0xec, 0xff, 0xff, 0xff, 0x7f}},
 	{8, {0x48, 0x8d, 0xa4, 0x24, 0, 0, 0, 0x80}},
 	{2, {0xf3, 0xa4}},
+	{6, {0xff, 0x15}}, /* made to go through the word at the beginning */
 };
 
 static size_t make_code(u8 *out)
@@ -86,6 +87,8 @@ static size_t make_code(u8 *out)
 			out[len + 1] = (u8)(below(64) - 32); /* a branch somewhere near */
 		if (parts[n].bytes[0] == 0xe8 && part == 5)
 			memcpy(out + len + 1, &(s32){-(s32)(len + 5)}, 4); /* of itself */
+		if (parts[n].bytes[0] == 0xff && part == 6)
+			memcpy(out + len + 2, &(s32){-(s32)(len + 6)}, 4);
 		len += part;
 	}
 	return len;
@@ -116,7 +119,10 @@ static u64 try_code(const struct code *c)
 				 .exit_regs = below(256),
 				 .lang = below(2) ? HB_LANG_GO : HB_LANG_NATIVE};
 	struct code_range range = {c->vaddr, c->vaddr + c->len};
-	struct site_callee callee = {c->vaddr, 0, want};
+	struct site_callee callee[] = {
+		{.vaddr = c->vaddr, .want = want},
+		{.vaddr = c->vaddr, .want = want, .via = SITE_VIA_SLOT},
+	};
 	struct site_list l;
 	const char *why;
 	struct site s;
@@ -134,7 +140,7 @@ static u64 try_code(const struct code *c)
 			found++;
 		}
 	site__rets(c, 0, &l);
-	site__calls(c->ops, &range, 1, code_at, (void *)c, &callee, 1, &l, &refused);
+	site__calls(c->ops, &range, 1, code_at, (void *)c, callee, 2, &l, &refused);
 	for (size_t n = 0; n < l.nr; n++)
 		check(c, &l.v[n], "listed");
 	found += l.nr + site__has_tails(c);

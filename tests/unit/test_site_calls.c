@@ -260,6 +260,205 @@ static void test_two_names_of_one_callee_want_what_either_wants(void **state)
 	site_list__fini(&l);
 }
 
+/* ---- through slots ---- */
+
+#define SLOT (TEXT + 0x10000)
+
+/* call or jmp *SLOT(%rip) at off */
+static void put_through_slot(struct text *t, u64 off, u8 modrm)
+{
+	s32 disp = (s32)(SLOT - (TEXT + off + 6));
+
+	t->bytes[off] = 0xff;
+	t->bytes[off + 1] = modrm;
+	memcpy(t->bytes + off + 2, &disp, sizeof(disp));
+}
+
+#define CALL_SLOT 0x15
+#define JMP_SLOT  0x25
+
+struct uses {
+	u64 at[8];
+	bool call[8];
+	size_t nr;
+};
+
+static int keep_use(void *arg, u64 at, u64 slot, bool call)
+{
+	struct uses *u = arg;
+
+	assert_int_equal(slot, SLOT);
+	assert_in_range(u->nr, 0, 7);
+	u->at[u->nr] = at;
+	u->call[u->nr++] = call;
+	return 0;
+}
+
+static struct uses scan_slots(struct text *t)
+{
+	static const u64 slots[] = {SLOT - 8, SLOT};
+	struct uses u = {0};
+
+	assert_int_equal(insn_ops__find(EM_X86_64)->scan_slots(t->bytes, MAX_TEXT, TEXT, slots, 2,
+							       keep_use, &u),
+			 0);
+	return u;
+}
+
+static void test_a_stub_is_entered_at_its_jump_or_at_what_stands_before_it(void **state)
+{
+	static const struct {
+		const char *before; /* AT&T */
+		u8 bytes[10], len;
+		u8 entry[3]; /* bytes before the jump */
+		u8 nr;
+	} stubs[] = {
+		{"", {0}, 0, {0}, 1},
+		{"bnd", {0xf2}, 1, {0, 1}, 2},
+		{"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}, 4, {0, 4}, 2},
+		{"endbr64; bnd", {0xf3, 0x0f, 0x1e, 0xfa, 0xf2}, 5, {0, 1, 5}, 3},
+		{"endbr64; mov $7,%r11d",
+		 {0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 7},
+		 10,
+		 {0, 6, 10},
+		 3},
+	};
+
+	for (size_t i = 0; i < sizeof(stubs) / sizeof(*stubs); i++) {
+		struct text *t = new_text();
+		u64 jump = 0x20 + stubs[i].len;
+		struct uses u;
+
+		put(t, 0x20, stubs[i].bytes, stubs[i].len);
+		put_through_slot(t, jump, JMP_SLOT);
+		u = scan_slots(t);
+		assert_int_equal(u.nr, stubs[i].nr);
+		for (size_t k = 0; k < u.nr; k++) {
+			assert_int_equal(u.at[k], TEXT + jump - stubs[i].entry[k]);
+			assert_false(u.call[k]);
+		}
+	}
+}
+
+static void test_only_code_that_goes_through_a_slot_asked_for_is_found(void **state)
+{
+	struct text *t = new_text();
+	struct uses u;
+
+	put_through_slot(t, 0x00, JMP_SLOT); /* at the very beginning: nothing stands before it */
+	put_through_slot(t, 0x10, CALL_SLOT);
+	put_through_slot(t, 0x20, 0x35);	      /* push SLOT(%rip) */
+	put(t, 0x30, "\xff\x25\xff\x25\xff\x25", 6);  /* another word */
+	put_through_slot(t, MAX_TEXT - 6, CALL_SLOT); /* the last that fits */
+	u = scan_slots(t);
+	assert_int_equal(u.nr, 3);
+	assert_int_equal(u.at[0], TEXT);
+	assert_false(u.call[0]);
+	assert_int_equal(u.at[1], TEXT + 0x10);
+	assert_true(u.call[1]);
+	assert_int_equal(u.at[2], TEXT + MAX_TEXT - 6);
+	t->bytes[MAX_TEXT - 6] = 0xcc;
+	t->bytes[MAX_TEXT - 1] = 0xff; /* cut off */
+	assert_int_equal(scan_slots(t).nr, 2);
+}
+
+/* The sites of calls of one callee. */
+static void find_one(struct text *t, u64 vaddr, enum site_via via, struct site_list *l)
+{
+	struct site_callee callee = {.vaddr = vaddr, .func = 7, .via = via};
+	u32 refused;
+
+	site_list__init(l);
+	assert_int_equal(site__calls(insn_ops__find(EM_X86_64), funcs, NR_FUNCS, text_at, t,
+				     &callee, 1, l, &refused),
+			 0);
+	assert_int_equal(refused, 0);
+}
+
+static void test_calls_of_a_stub_are_found_and_never_pure(void **state)
+{
+	struct text *t = new_text();
+	struct site_list l;
+
+	put_call(t, 0x00, F);
+	put(t, 0x05, "\x90\xc3", 2); /* nop; ret */
+	find_one(t, F, SITE_VIA_STUB, &l);
+	assert_int_equal(l.nr, 1);
+	assert_int_equal(l.v[0].func, 7);
+	assert_int_equal(l.v[0].ra, TEXT + 0x05);
+	assert_int_equal(l.v[0].flags, 0);
+	site_list__fini(&l);
+}
+
+static void test_calls_through_a_slot_are_found_and_never_pure(void **state)
+{
+	struct text *t = new_text();
+	struct site_list l;
+
+	put_through_slot(t, 0x00, CALL_SLOT);
+	put(t, 0x06, "\x90\xc3", 2);
+	put_through_slot(t, 0x10, JMP_SLOT);  /* has no return address */
+	put(t, 0x20, "\x49\xbb", 2);	      /* movabs $..,%r11 */
+	put_through_slot(t, 0x22, CALL_SLOT); /* is its immediate */
+	put(t, 0x28, "\0\0\xc3", 3);
+	put_through_slot(t, 0x90, CALL_SLOT); /* in no function that is known */
+	find_one(t, SLOT, SITE_VIA_SLOT, &l);
+	assert_int_equal(l.nr, 1);
+	assert_int_equal(l.v[0].func, 7);
+	assert_int_equal(l.v[0].ra, TEXT + 0x06);
+	assert_int_equal(l.v[0].vaddr, TEXT + 0x06);
+	assert_int_equal(l.v[0].sp_fix, -8);
+	assert_int_equal(l.v[0].flags, 0);
+	site_list__fini(&l);
+	find_one(t, SLOT, SITE_VIA_CODE, &l);
+	assert_int_equal(l.nr, 0);
+	site_list__fini(&l);
+}
+
+static void test_a_function_that_is_a_stub_too_has_no_pure_site(void **state)
+{
+	static const struct site_callee both[] = {
+		{.vaddr = F, .func = 1},
+		{.vaddr = F, .func = 2, .via = SITE_VIA_STUB},
+	};
+	struct text *t = new_text();
+	struct site_list l;
+	u32 refused;
+
+	put_call(t, 0x00, F);
+	put(t, 0x05, "\x90\xc3", 2);
+	site_list__init(&l);
+	assert_int_equal(site__calls(insn_ops__find(EM_X86_64), funcs, NR_FUNCS, text_at, t, both,
+				     2, &l, &refused),
+			 0);
+	assert_int_equal(l.nr, 1);
+	assert_int_equal(l.v[0].flags, 0);
+	site_list__fini(&l);
+}
+
+/* What the linker makes of `call *f@GOTPCREL(%rip)` where f turns out to be in the same image. */
+static void test_a_direct_call_with_a_prefix_is_found(void **state)
+{
+	struct text *t = new_text();
+	struct site_list l;
+	u32 refused;
+
+	t->bytes[0] = 0x67;
+	put_call(t, 0x01, F);
+	put(t, 0x06, "\x90\xc3", 2);
+	put(t, 0x40, "\xb8\0\0\0", 4); /* mov $..,%eax, whose last byte is the prefix */
+	t->bytes[0x44] = 0x67;
+	put_call(t, 0x45, G);
+	put(t, 0x4a, "\x90\xc3", 2);
+	site_list__init(&l);
+	find(t, &l, &refused);
+	assert_int_equal(l.nr, 2);
+	assert_int_equal(l.v[0].ra, TEXT + 0x06);
+	assert_int_equal(l.v[0].func, 1);
+	assert_int_equal(l.v[1].ra, TEXT + 0x4a);
+	site_list__fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +471,12 @@ int main(void)
 		cmocka_unit_test(test_ranges_that_overlap_give_each_site_once),
 		cmocka_unit_test(test_sites_are_appended_and_code_that_cannot_be_read_is_left_out),
 		cmocka_unit_test(test_two_names_of_one_callee_want_what_either_wants),
+		cmocka_unit_test(test_a_stub_is_entered_at_its_jump_or_at_what_stands_before_it),
+		cmocka_unit_test(test_only_code_that_goes_through_a_slot_asked_for_is_found),
+		cmocka_unit_test(test_calls_of_a_stub_are_found_and_never_pure),
+		cmocka_unit_test(test_calls_through_a_slot_are_found_and_never_pure),
+		cmocka_unit_test(test_a_function_that_is_a_stub_too_has_no_pure_site),
+		cmocka_unit_test(test_a_direct_call_with_a_prefix_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

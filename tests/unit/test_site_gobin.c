@@ -202,7 +202,8 @@ static void test_call_sites_of_the_json_functions_are_mostly_cheap(void **state)
 		const struct sym *sym;
 
 		if (symtab__find(tab, names[n], &sym, 1))
-			callee[found++] = (struct site_callee){sym->vaddr, n, wants[0]};
+			callee[found++] = (struct site_callee){
+				.vaddr = sym->vaddr, .func = n, .want = wants[0]};
 	}
 	site_list__init(&l);
 	clock_gettime(CLOCK_MONOTONIC, &t0);

@@ -75,6 +75,15 @@ struct insn_ops {
 	 */
 	int (*scan)(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr_targets,
 		    int (*cb)(void *arg, u64 at, u64 target), void *arg);
+	/*
+	 * Finds code that goes through one of the sorted slots, words with the address of a function
+	 * of another image: cb with call = true for every position that could be an indirect call
+	 * through it (as with scan(), perhaps inside another instruction), false for every address at
+	 * which a jump through it (a stub of a procedure linkage table) may be entered. NULL: not
+	 * known how.
+	 */
+	int (*scan_slots)(const u8 *code, size_t len, u64 vaddr, const u64 *slot, size_t nr_slots,
+			  int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg);
 	/* Go's entry rule; see site__entry(). 0 and *at (vaddr), *taken, or -ENOENT. */
 	int (*go_entry)(const u8 *code, size_t len, u64 vaddr, u64 *at, bool *taken);
 };

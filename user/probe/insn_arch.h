@@ -12,6 +12,8 @@ const struct insn_ops *insn_x86__ops(u32 kernel);
 /* x86_search.c, for the tables in insn_x86.c. */
 int x86_scan(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr_targets,
 	     int (*cb)(void *arg, u64 at, u64 target), void *arg);
+int x86_scan_slots(const u8 *code, size_t len, u64 vaddr, const u64 *slot, size_t nr_slots,
+		   int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg);
 int x86_go_entry(const u8 *code, size_t len, u64 vaddr, u64 *at, bool *taken);
 
 #endif

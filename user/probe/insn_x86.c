@@ -560,10 +560,11 @@ static int decode_6_18(const u8 *code, size_t max, u64 vaddr, struct insn *out)
 	return x86_decode(code, max, vaddr, true, out);
 }
 
-#define X86_OPS(fn)                                                                       \
-	{                                                                                 \
-		.e_machine = EM_X86_64, .name = "x86-64", .min_len = 1, .sp_reg = X86_SP, \
-		.ret_sp = 8, .decode = fn, .scan = x86_scan, .go_entry = x86_go_entry,    \
+#define X86_OPS(fn)                                                                        \
+	{                                                                                  \
+		.e_machine = EM_X86_64, .name = "x86-64", .min_len = 1, .sp_reg = X86_SP,  \
+		.ret_sp = 8, .decode = fn, .scan = x86_scan, .scan_slots = x86_scan_slots, \
+		.go_entry = x86_go_entry,                                                  \
 	}
 
 static const struct insn_ops ops_any = X86_OPS(decode_any);

@@ -75,14 +75,24 @@ struct code_range {
 	u64 vaddr, end;
 };
 
+/* How a callee is called. What does not lead there by itself may lead elsewhere at run time: no site
+ * of it is HB_SITE_PURE. */
+enum site_via {
+	SITE_VIA_CODE, /* vaddr is the function */
+	SITE_VIA_STUB, /* vaddr is code that jumps to it through a slot */
+	SITE_VIA_SLOT, /* vaddr is the slot: a word with its address, for indirect calls */
+};
+
 struct site_callee {
 	u64 vaddr;
 	u32 func;
 	struct site_want want;
+	u8 via; /* enum site_via */
 };
 
 /*
- * All return sites of direct calls to the callees, one pass over the text. `ranges` are sorted by
+ * All return sites of direct calls to the callees, and of indirect ones through their slots, one pass
+ * over the text for each of the two. `ranges` are sorted by
  * vaddr; calls outside them are left to discovery. `bytes_at` returns the code of [vaddr, vaddr +
  * len) or NULL. Appends RETSITE sites; a call site that cannot be probed is counted in *refused.
  */

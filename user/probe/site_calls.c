@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * site_calls.c - the return sites that are known before anything runs: direct calls of the probed
- * functions anywhere in the image. Indirect ones are found at run time.
+ * functions anywhere in the image, by their stubs too, and indirect calls through words that hold
+ * nothing else. Other indirect ones are found at run time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +10,14 @@
 #include "probe/site_impl.h"
 #include "util/array.h"
 
-struct call_search {
-	struct site_callee *callee; /* sorted by vaddr, each address once */
-	u64 *target;		    /* their addresses, for the scan */
+struct callee_set {
+	struct site_callee *v; /* sorted by vaddr, each address once */
+	u64 *target;	       /* their addresses, for the scan */
 	size_t nr;
+};
+
+struct call_search {
+	struct callee_set code_set, slots;
 	struct code code;   /* the function that is being scanned */
 	struct codemap map; /* of it, made when a candidate is found */
 	bool mapped;
@@ -40,49 +45,62 @@ static int cmp_site(const void *a, const void *b)
 }
 
 /* Two names of one function are one callee, whose registers are those wanted under either. */
-static int search__set_callees(struct call_search *s, const struct site_callee *v, size_t nr)
+static int callee_set__init(struct callee_set *s, const struct site_callee *v, size_t nr,
+			    bool slots)
 {
-	s->callee = array_alloc(nr, sizeof(*s->callee));
+	size_t all = 0;
+
+	s->v = array_alloc(nr, sizeof(*s->v));
 	s->target = array_alloc(nr, sizeof(*s->target));
-	if (!s->callee || !s->target)
+	if (!s->v || !s->target)
 		return -ENOMEM;
 	for (size_t n = 0; n < nr; n++)
-		s->callee[n] = v[n];
-	qsort(s->callee, nr, sizeof(*s->callee), cmp_callee);
-	for (size_t n = 0; n < nr; n++) {
-		struct site_callee *c = &s->callee[n];
+		if ((v[n].via == SITE_VIA_SLOT) == slots)
+			s->v[all++] = v[n];
+	qsort(s->v, all, sizeof(*s->v), cmp_callee);
+	for (size_t n = 0; n < all; n++) {
+		struct site_callee *c = &s->v[n], *last = s->nr ? &s->v[s->nr - 1] : NULL;
 
-		if (s->nr && s->target[s->nr - 1] == c->vaddr) {
-			s->callee[s->nr - 1].want.exit_regs |= c->want.exit_regs;
+		if (last && last->vaddr == c->vaddr) {
+			last->want.exit_regs |= c->want.exit_regs;
+			if (c->via != SITE_VIA_CODE)
+				last->via = c->via;
 			continue;
 		}
 		s->target[s->nr] = c->vaddr;
-		s->callee[s->nr++] = *c;
+		s->v[s->nr++] = *c;
 	}
 	return 0;
 }
 
-static int search__found(void *arg, u64 at, u64 target)
+static void callee_set__fini(struct callee_set *s)
 {
-	struct site_callee key = {.vaddr = target};
-	struct call_search *s = arg;
-	const struct site_callee *callee;
+	free(s->v);
+	free(s->target);
+}
+
+/* The call whose opcode stands at `at`, behind one prefix at most: linkers make `addr32 call f` of a
+ * call through a slot that has become needless. False: that is part of another instruction. */
+static bool call_at(const struct call_search *s, u64 at, u8 kind, struct insn *in, u64 *ra)
+{
+	for (u64 begin = at; begin + 1 >= at && code__contains(&s->code, begin); begin--) {
+		if (!codemap__is_insn(&s->map, begin))
+			continue;
+		if (code__decode(&s->code, begin, in) || in->kind != kind)
+			return false;
+		*ra = begin + in->len;
+		return true;
+	}
+	return false;
+}
+
+static int search__add(struct call_search *s, const struct site_callee *callee, u64 ra)
+{
 	struct site site = {0};
 	bool straight;
-	struct insn in;
 	int err;
 
-	if (!s->mapped) {
-		err = codemap__init(&s->map, &s->code);
-		if (err)
-			return err;
-		s->mapped = true;
-	}
-	if (!codemap__is_insn(&s->map, at) || code__decode(&s->code, at, &in) ||
-	    in.kind != INSN_CALL_REL || in.target != target)
-		return 0; /* part of another instruction */
-	callee = bsearch(&key, s->callee, s->nr, sizeof(key), cmp_callee);
-	err = site__return_in(&s->code, &s->map, at + in.len, &callee->want, &site, &straight);
+	err = site__return_in(&s->code, &s->map, ra, &callee->want, &site, &straight);
 	if (err == -ENOTSUP || err == -EILSEQ) {
 		++*s->refused;
 		return 0;
@@ -90,9 +108,61 @@ static int search__found(void *arg, u64 at, u64 target)
 	if (err)
 		return err;
 	site.func = callee->func;
-	if (straight && !s->map.unsure && !s->map.indirect && !s->map.leaves)
+	if (callee->via == SITE_VIA_CODE && straight && !s->map.unsure && !s->map.indirect &&
+	    !s->map.leaves)
 		site.flags |= HB_SITE_PURE;
 	return site_list__add(s->out, &site);
+}
+
+static int search__candidate(struct call_search *s, const struct callee_set *set, u64 at,
+			     u64 target)
+{
+	struct site_callee key = {.vaddr = target};
+	bool slot = set == &s->slots;
+	struct insn in;
+	u64 ra;
+
+	if (!s->mapped) {
+		int err = codemap__init(&s->map, &s->code);
+
+		if (err)
+			return err;
+		s->mapped = true;
+	}
+	if (!call_at(s, at, slot ? INSN_CALL_IND : INSN_CALL_REL, &in, &ra) ||
+	    (!slot && in.target != target))
+		return 0;
+	return search__add(s, bsearch(&key, set->v, set->nr, sizeof(key), cmp_callee), ra);
+}
+
+static int search__direct(void *arg, u64 at, u64 target)
+{
+	struct call_search *s = arg;
+
+	return search__candidate(s, &s->code_set, at, target);
+}
+
+static int search__slot(void *arg, u64 at, u64 slot, bool call)
+{
+	struct call_search *s = arg;
+
+	return call ? search__candidate(s, &s->slots, at, slot) : 0;
+}
+
+/* Calls in s->code. */
+static int search__run(struct call_search *s)
+{
+	const struct code *c = &s->code;
+	int err = c->ops->scan(c->bytes, c->len, c->vaddr, s->code_set.target, s->code_set.nr,
+			       search__direct, s);
+
+	if (!err && s->slots.nr && c->ops->scan_slots)
+		err = c->ops->scan_slots(c->bytes, c->len, c->vaddr, s->slots.target, s->slots.nr,
+					 search__slot, s);
+	if (s->mapped)
+		codemap__fini(&s->map);
+	s->mapped = false;
+	return err;
 }
 
 static void search__sort(struct site_list *l, size_t first)
@@ -120,7 +190,9 @@ int site__calls(const struct insn_ops *ops, const struct code_range *ranges, siz
 	*refused = 0;
 	if (!nr_callees)
 		return 0;
-	err = search__set_callees(&s, callees, nr_callees);
+	err = callee_set__init(&s.code_set, callees, nr_callees, false);
+	if (!err)
+		err = callee_set__init(&s.slots, callees, nr_callees, true);
 	for (size_t n = 0; n < nr_ranges && !err; n++) {
 		u64 vaddr = ranges[n].vaddr, len = ranges[n].end - vaddr;
 		const u8 *bytes;
@@ -132,16 +204,13 @@ int site__calls(const struct insn_ops *ops, const struct code_range *ranges, siz
 			continue;
 		s.code = (struct code){
 			.ops = ops, .bytes = bytes, .len = (size_t)len, .vaddr = vaddr};
-		err = ops->scan(bytes, (size_t)len, vaddr, s.target, s.nr, search__found, &s);
-		if (s.mapped)
-			codemap__fini(&s.map);
-		s.mapped = false;
+		err = search__run(&s);
 	}
 	if (err)
 		out->nr = first;
 	else
 		search__sort(out, first);
-	free(s.callee);
-	free(s.target);
+	callee_set__fini(&s.code_set);
+	callee_set__fini(&s.slots);
 	return err;
 }

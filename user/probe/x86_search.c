@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * x86_search.c - what is looked for in x86-64 code: direct calls of given functions, and the place
- * in Go's prologue where a call has begun. Decoding is insn_x86.c's.
+ * x86_search.c - what is looked for in x86-64 code: direct calls of given functions, calls and jumps
+ * through given words of memory, and the place in Go's prologue where a call has begun. Decoding is
+ * insn_x86.c's.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "probe/insn_arch.h"
 
 #define CALL_LEN	   5 /* e8 rel32 */
+#define SLOT_LEN	   6 /* ff 15 disp32: call *slot(%rip); ff 25 disp32: jmp */
 #define COND_B		   2 /* jb */
 #define COND_BE		   6 /* jbe */
 #define REG_BP		   5
@@ -59,6 +61,59 @@ int x86_scan(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr
 		p++;
 	}
 	return 0;
+}
+
+/*
+ * A stub is entered at its jump or at what stands before it: a bnd prefix (gcc -mmpx, and the linker
+ * for CET up to binutils 2.37), mold's `mov $index,%r11d`, an endbr64. Each of these addresses is
+ * told: what looks like one of them may belong to the stub before, and nothing calls that then.
+ */
+static int report_stub(const u8 *code, size_t at, u64 vaddr, u64 slot,
+		       int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg)
+{
+	static const struct {
+		u8 bytes[4], nr, len;
+	} before[] = {
+		{{0xf2}, 1, 1},
+		{{0x41, 0xbb}, 2, 6},
+		{{0xf3, 0x0f, 0x1e, 0xfa}, 4, 4},
+	};
+	int err = cb(arg, vaddr + at, slot, false);
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before) && !err; i++) {
+		if (at < before[i].len ||
+		    memcmp(code + at - before[i].len, before[i].bytes, before[i].nr) != 0)
+			continue;
+		at -= before[i].len;
+		err = cb(arg, vaddr + at, slot, false);
+	}
+	return err;
+}
+
+int x86_scan_slots(const u8 *code, size_t len, u64 vaddr, const u64 *slot, size_t nr_slots,
+		   int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg)
+{
+	const u8 *p = code, *end;
+	int err = 0;
+
+	if (len < SLOT_LEN || !nr_slots)
+		return 0;
+	end = code + (len - SLOT_LEN + 1);
+	while (!err && p < end && (p = memchr(p, 0xff, (size_t)(end - p)))) {
+		size_t at = (size_t)(p++ - code);
+		s32 disp;
+		u64 to;
+
+		if (code[at + 1] != 0x15 && code[at + 1] != 0x25)
+			continue;
+		memcpy(&disp, code + at + 2, sizeof(disp));
+		to = vaddr + at + SLOT_LEN + (u64)(s64)disp;
+		if (!is_target(to, slot, nr_slots))
+			continue;
+		err = code[at + 1] == 0x15 ? cb(arg, vaddr + at, to, true)
+					   : report_stub(code, at, vaddr, to, cb, arg);
+	}
+	return err;
 }
 
 static int decode_at(const u8 *code, size_t len, u64 vaddr, u64 at, struct insn *in)

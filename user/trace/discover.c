@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * discover.c - return addresses that no site was placed for: calls through function values,
- * interfaces, reflection, procedure linkage tables, from other shared objects. The BPF side asks for
+ * interfaces, reflection, and from libraries that were loaded later. The BPF side asks for
  * each once; here the code behind it is looked at, a site is probed, and only then is the address
  * marked as attached, so that a call is followed only if its return will be seen.
  *
@@ -100,6 +100,8 @@ static void place(struct session *s, struct wanted *w)
 		return;
 	}
 	err = site__return(&body, bounded, w->ra, &want, &w->site);
+	/* One of its callees: they all are of one language, which the handler must know. */
+	w->site.func = w->ev.func;
 	if (!err)
 		err = session__site_add(s, w->image, &w->site, &w->id);
 	if (err == -ENOSPC)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * plan.c - collects images and functions, and asks probe/ for their sites. What to say when nothing
- * was found is in plan_explain.c.
+ * plan.c - collects images and functions, and asks probe/ for their sites. Where they are called from
+ * is plan_calls.c's, what to say when nothing was found plan_explain.c's.
  */
 #include "trace/plan.h"
 
@@ -395,55 +395,6 @@ static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-static const u8 *bytes_at(void *arg, u64 vaddr, size_t len)
-{
-	return image__at(arg, vaddr, len);
-}
-
-static size_t image_ranges(const struct plan_image *pi, struct code_range *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < pi->syms->nr; i++) {
-		const struct sym *s = &pi->syms->v[i];
-
-		if (!s->size || s->vaddr < pi->lo || s->vaddr + s->size > pi->hi)
-			continue;
-		if (n && s->vaddr < out[n - 1].end)
-			continue; /* an alias, or inside the one before */
-		out[n].vaddr = s->vaddr;
-		out[n++].end = s->vaddr + s->size;
-	}
-	return n;
-}
-
-/* The return sites of all direct calls to the image's functions. */
-static int image_call_sites(struct plan *pl, u32 image)
-{
-	struct plan_image *pi = &pl->image[image];
-	struct site_callee *callee = array_alloc(pl->nr_funcs, sizeof(*callee));
-	struct code_range *range = array_alloc(pi->syms->nr, sizeof(*range));
-	size_t nr = 0;
-	int err = -ENOMEM;
-
-	if (!callee || !range)
-		goto out;
-	for (u32 i = 0; i < pl->nr_funcs; i++) {
-		if (pl->func[i].image != image || pl->func[i].exit_ret)
-			continue;
-		callee[nr].vaddr = pl->func[i].f->vaddr;
-		callee[nr].func = i;
-		callee[nr++].want = plan__want(pl->func[i].f);
-	}
-	err = nr ? site__calls(pi->ops, range, image_ranges(pi, range), bytes_at, pi->im, callee,
-			       nr, &pi->sites, &pi->refused)
-		 : 0;
-out:
-	free(callee);
-	free(range);
-	return err;
-}
-
 /* Go: a recovered panic leaves frames behind; the runtime's own function tells which. */
 static int image_recovery_site(struct plan *pl, u32 image)
 {
@@ -561,11 +512,12 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 	for (size_t i = 0; i < g->nr && !err; i++) {
 		for (size_t k = g->v[i].from; k < g->v[i].to && !err; k++)
 			err = func_add(pl, g->v[i].image, &pl->list.v[k], o->exit_ret);
-		if (!err)
-			err = image_call_sites(pl, g->v[i].image);
-		if (!err)
-			err = image_recovery_site(pl, g->v[i].image);
 	}
+	/* Behind all functions: one image calls those of another. */
+	if (!err)
+		err = plan__call_sites(pl);
+	for (size_t i = 0; i < g->nr && !err; i++)
+		err = image_recovery_site(pl, g->v[i].image);
 	for (u32 i = 0; i < pl->nr_images && !err && plan_has_native(pl); i++)
 		err = image_undo_sites(pl, i);
 	for (u32 i = 0; i < pl->nr_images; i++)

@@ -34,8 +34,8 @@ struct plan_image {
 	u64 map_dev, map_ino;	 /* as /proc/PID/maps prints them: overlays have others than stat */
 	u64 lo, hi;		 /* vaddr range of its executable segments */
 	u64 bias;		 /* run-time address - vaddr, in the target */
-	struct site_list sites;
-	u32 refused; /* call sites that cannot be probed */
+	struct site_list sites; /* in this image; its calls of other images' functions among them */
+	u32 refused;		/* call sites that cannot be probed */
 };
 
 struct plan_func {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* plan_impl.h - what plan.c and plan_explain.c share. */
+/* plan_impl.h - what the plan*.c share. */
 #ifndef HBPROF_PLAN_IMPL_H
 #define HBPROF_PLAN_IMPL_H
 
@@ -9,6 +9,8 @@
 int plan__warn(struct plan *pl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The running kernel's major << 8 | minor; 0: not known. */
 u32 running_kernel(void);
+/* Adds to every image the return sites of calls that it makes of planned functions. 0 or -errno. */
+int plan__call_sites(struct plan *pl);
 /*
  * Says what was not found and why. 0 where there is something to measure and every --probe named a
  * function; else -ENOENT or -EINVAL, with the message logged.

@@ -377,12 +377,26 @@ static void warn_refused(struct session *s, const struct site *site)
 			      s->plan->func[site->func].f->name);
 }
 
+/* The keys under which a function's entry looks up that return address: one inside the function's own
+ * image, or anywhere in the process. Their number. */
+static u32 ra_keys(const struct session *s, u32 image, const struct site *site,
+		   struct hb_ra_key key[2])
+{
+	key[0] = (struct hb_ra_key){.where = site->ra, .owner = image, .space = HB_RA_IMAGE};
+	if (s->plan->func[site->func].image == image)
+		return 1;
+	/* The only process that is measured has index 0. */
+	key[1] = (struct hb_ra_key){.where = site->ra + s->plan->image[image].bias,
+				    .space = HB_RA_PROCESS};
+	return 2;
+}
+
 /* After the attach: return addresses with a probe are known; functions without an entry are said. */
 static int settle_sites(struct session *s, u32 image, const u32 *ids)
 {
 	const struct site_list *l = &s->plan->image[image].sites;
-	struct hb_ra_key *key = array_alloc(l->nr, sizeof(*key));
-	u32 *state = array_alloc(l->nr, sizeof(*state)), nr = 0;
+	struct hb_ra_key *key = array_alloc(l->nr, 2 * sizeof(*key));
+	u32 *state = array_alloc(l->nr, 2 * sizeof(*state)), nr = 0;
 	int err = -ENOMEM;
 
 	if (!key || !state)
@@ -391,9 +405,10 @@ static int settle_sites(struct session *s, u32 image, const u32 *ids)
 		bool refused = s->site[ids[i]].refused;
 
 		if (l->v[i].role == HB_ROLE_RETSITE) {
-			key[nr] = (struct hb_ra_key){
-				.where = l->v[i].ra, .owner = image, .space = HB_RA_IMAGE};
-			state[nr++] = refused ? HB_RA_REFUSED : HB_RA_ATTACHED;
+			u32 end = nr + ra_keys(s, image, &l->v[i], &key[nr]);
+
+			while (nr < end)
+				state[nr++] = refused ? HB_RA_REFUSED : HB_RA_ATTACHED;
 		} else if (refused) {
 			warn_refused(s, &l->v[i]);
 		}

@@ -27,7 +27,7 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work spin hostile hostile_cxx libtestcodec.so liblatecodec.so"
+files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin hostile hostile_cxx libtestcodec.so liblatecodec.so"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
     gojson_nosect gocgo"
 
@@ -47,6 +47,8 @@ rm -f "$out/stamp"
 
 # ---- C --------------------------------------------------------------------------------------
 
+cet=
+[ "$(uname -m)" != x86_64 ] || cet="-fcf-protection=full -Wl,-z,ibtplt" # a second PLT, .plt.sec
 warn="-Wall -Wextra -Wshadow -Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Werror"
 cc() {
     "$CC" -std=gnu11 -O2 -g $warn -Wstrict-prototypes -Wmissing-prototypes -D_GNU_SOURCE "$@"
@@ -62,6 +64,11 @@ build_c() {
     done
     cc -o "$out/hist_check" "$c/hist_check.c" -lpthread
     cc -o "$out/cjson_work" "$c/cjson_work.c" -lcjson -lpthread
+    # The same, with other ways to call a library.
+    cc -fno-plt -o "$out/cjson_noplt" "$c/cjson_work.c" -lcjson -lpthread
+    cc -Wl,-z,lazy $cet -o "$out/cjson_cet" "$c/cjson_work.c" -lcjson -lpthread
+    cc -fno-pie -no-pie -Wl,-z,now -o "$out/cjson_fixed" "$c/cjson_work.c" -lcjson -lpthread
+    cc -s -o "$out/cjson_stripped" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
@@ -149,6 +156,10 @@ check_c() {
     expect hostile over_stale 'sub +\$0x[0-9a-f]{3},%rsp' "must have a large frame"
     expect hostile_cxx _ZN7hostile5codecEi 'call .*<_ZL6nestedi>' "must call nested"
     expect hostile_cxx _ZL6nestedi 'call .*<_ZN7hostile5codecEi>' "must call codec"
+    expect cjson_work step_print 'call .*<cJSON_Print@plt>' "must go through the PLT"
+    expect cjson_noplt step_print 'call +\*0x.*<cJSON_Print' "must go around the PLT"
+    says '\.plt\.sec' readelf -SW "$out/cjson_cet" || die "cjson_cet has no .plt.sec"
+    says 'Type:.*EXEC' readelf -h "$out/cjson_fixed" || die "cjson_fixed is position independent"
     expect libtestcodec.so testcodec_encode 'call .*<testcodec_block@plt>' "must go through the PLT"
     expect libtestcodec.so testcodec_decode 'call .*<testcodec_block@plt>' "must go through the PLT"
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 
 // Command gocgo calls encoding/json from Go functions that C calls: from a thread of Go's, from
-// within another call, and from a thread that C has made. With cgo the text segment begins with C
+// within another call, and from a thread that C has made; and a codec in C, beside its own. With cgo the text segment begins with C
 // code, so that it also tells whether a reader of the symbol table gets the addresses right.
 package main
 
 /*
 #cgo CFLAGS: -O2 -g
-#cgo LDFLAGS: -lpthread
+#cgo LDFLAGS: -lpthread -lcjson
+#include <stdlib.h>
 void call_back(int depth);
 int call_back_on_thread(int calls);
+int parse_native(const char *text, int by_pointer);
 */
 import "C"
 
@@ -17,6 +19,7 @@ import (
 	"encoding/json"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	truth "hbprof/workload/lib"
 )
@@ -66,6 +69,36 @@ func marshal(v any) {
 	sum.Add(truth.Hash(b))
 }
 
+// cjson are cJSON_Parse, which is called, and those that it calls.
+var cjson []*truth.Func
+
+func addNative() {
+	for _, name := range []string{"cJSON_Parse", "cJSON_ParseWithOpts", "cJSON_ParseWithLengthOpts"} {
+		cjson = append(cjson, set.Func("cJSON", "decode", name))
+	}
+}
+
+// native decodes by cJSON and encodes by Go.
+func native(n int, byPointer C.int) {
+	const json = `{"a":12345,"b":[true,null]}`
+	text := C.CString(json)
+	defer C.free(unsafe.Pointer(text))
+
+	workers(n, func() {
+		for _, f := range cjson {
+			f.Enter()
+		}
+		t0 := truth.Now()
+		parsed := C.parse_native(text, byPointer)
+		t1 := truth.Now()
+		if parsed == 0 {
+			truth.Fatalf("cJSON_Parse failed")
+		}
+		cjson[0].Return(t1-t0, len(json), false)
+		marshal(doc.Value)
+	})
+}
+
 // workers calls step n times in each of -g goroutines.
 func workers(n int, step func()) {
 	var wg sync.WaitGroup
@@ -86,11 +119,14 @@ func workers(n int, step func()) {
 }
 
 func main() {
-	opt := truth.Parse([]string{"callback", "nested", "thread"})
+	opt := truth.Parse([]string{"callback", "nested", "thread", "native", "pointer"})
 
 	set = truth.NewSet(opt)
 	doc = truth.NewDoc(opt.Size)
 	fnMarshal = set.Func("encoding/json", "encode", "encoding/json.Marshal")
+	if opt.Mode == "native" || opt.Mode == "pointer" {
+		addNative()
+	}
 	set.Start()
 	switch opt.Mode {
 	case "callback":
@@ -103,6 +139,10 @@ func main() {
 				truth.Fatalf("cannot start a thread in C")
 			}
 		})
+	case "native":
+		native(opt.N, 0)
+	case "pointer":
+		native(opt.N, 1)
 	}
 	set.AddChecksum(sum.Load())
 	set.Finish()

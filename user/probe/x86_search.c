@@ -64,9 +64,10 @@ int x86_scan(const u8 *code, size_t len, u64 vaddr, const u64 *target, size_t nr
 }
 
 /*
- * A stub is entered at its jump or at what stands before it: a bnd prefix (gcc -mmpx, and the linker
- * for CET up to binutils 2.37), mold's `mov $index,%r11d`, an endbr64. Each of these addresses is
- * told: what looks like one of them may belong to the stub before, and nothing calls that then.
+ * A stub is entered at its jump or at what stands before it: a bnd prefix (ld for MPX, and of older
+ * versions for CET; 2.40 has none), the `mov $index,%r11d` of mold's stubs for CET, an endbr64. Each
+ * of these addresses is told: what looks like one of them may belong to the stub before, and nothing
+ * calls that then.
  */
 static int report_stub(const u8 *code, size_t at, u64 vaddr, u64 slot,
 		       int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg)

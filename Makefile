@@ -154,6 +154,7 @@ $(O)/gen/built_with.h: Makefile FORCE | build-needs
 		echo '#define BUILT_FOR_ARCH "$(patsubst x86,x86-64,$(ARCH))"'; \
 		echo '#define BUILT_WITH_LIBBPF "$(call pkg_version,libbpf)"'; \
 		echo '#define BUILT_WITH_LIBELF "$(call pkg_version,libelf)"'; \
+		echo '#define BUILT_WITH_ZLIB "$(call pkg_version,zlib)"'; \
 		echo '#define BUILT_WITH_CJSON "$(call pkg_version,libcjson)"'; \
 		printf '#define BUILT_WITH_ZYDIS "%d.%d.%d"\n' $$((zydis >> 48)) \
 			$$((zydis >> 32 & 65535)) $$((zydis >> 16 & 65535)); \

@@ -32,7 +32,7 @@ static const struct command {
 	{"report", "hbprof report", cmd_report, "print the report of a capture"},
 	{"export", "hbprof export", cmd_export, "write a capture in the format of another tool"},
 	{"flamegraph", "hbprof flamegraph", cmd_flamegraph,
-	 "draw folded stacks as an interactive SVG"},
+	 "draw the stacks of a capture as an interactive SVG"},
 	{"compare", "hbprof compare", cmd_compare,
 	 "compare captures: ratios with confidence limits"},
 	{"merge", "hbprof merge", cmd_merge, "add captures up to one"},
@@ -114,9 +114,9 @@ static int cmd_help(int argc, char **argv)
 static int print_version(void)
 {
 	printf("hbprof %s\n"
-	       "built for %s with libbpf %s, libelf %s, cJSON %s, Zydis %s\n",
+	       "built for %s with libbpf %s, libelf %s, zlib %s, cJSON %s, Zydis %s\n",
 	       HBPROF_VERSION, BUILT_FOR_ARCH, BUILT_WITH_LIBBPF, BUILT_WITH_LIBELF,
-	       BUILT_WITH_CJSON, BUILT_WITH_ZYDIS);
+	       BUILT_WITH_ZLIB, BUILT_WITH_CJSON, BUILT_WITH_ZYDIS);
 	return EXIT_DONE;
 }
 

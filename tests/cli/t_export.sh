@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# t_export.sh - `hbprof export` of the capture in tests/data, each format read by the tool that it is for.
+# t_export.sh - `hbprof export` of the captures in tests/data, each format read by the tool that it is for.
 . "$(dirname "$0")/../tap.sh"
 
 [ -x "$HBPROF" ] || {
@@ -10,6 +10,7 @@
 }
 
 sample=$HB_SRC/tests/data/sample.hbp
+stacks=$HB_SRC/tests/data/sample-stacks.hbp # the same with CPU stacks
 tools=$(dirname "$HB_WORK")/tools
 base=$HB_TMP/out
 
@@ -66,9 +67,34 @@ if [ -n "${HB_GO_BIN:-}" ] || command -v go >/dev/null; then
     like "$top" '^ *0 .* 101021 .* encoding/json encode$' "the operation is above the function"
     like "$(GOTOOLCHAIN=local "$go" tool pprof -sample_index=calls -tags "$base.pprof" 2>&1)" \
         ' 100000 \(.*: 128B' "the size class is a label"
+    ok "a profile of the stacks is written" \
+        "$HBPROF" export "$stacks" --format pprof --of stacks -o "$base.cpu"
+    top=$(GOTOOLCHAIN=local "$go" tool pprof -top -unit=ms "$base.cpu" 2>&1)
+    like "$top" '^Type: cpu' "pprof shows the CPU time of stacks unless told otherwise"
+    like "$top" '^ *707.07ms .* 909.09ms .* encoding/json.Marshal$' \
+        "pprof tells a function's own time from that of its callees"
+    like "$top" '^ *0 .* 1000ms .* runtime.goexit$' "pprof has the outermost frame above all"
+    like "$(GOTOOLCHAIN=local "$go" tool pprof -sample_index=samples -top "$base.cpu" 2>&1)" \
+        '^ *70 .* 90 .* encoding/json.Marshal$' "pprof has the number of samples as well"
+    like "$(GOTOOLCHAIN=local "$go" tool pprof -sample_index=samples -top \
+        -tagfocus='codec=encoding/json encode' "$base.cpu" 2>&1)" \
+        'nodes accounting for 90, 90.00%' "the call that a stack was taken in is a label"
 else
     skip "go tool pprof reads the profile" "no Go"
 fi
+ok "pprof has the calls as long as stacks are not asked for" \
+    cmp <("$HBPROF" export --format pprof "$stacks") "$base.pprof"
+
+# ---- folded ----
+
+is "$("$HBPROF" export --format folded "$stacks")" "$("$HBPROF" flamegraph --folded "$stacks")" \
+    "folded is what flamegraph --folded prints"
+is "$("$HBPROF" export --format folded "$stacks" | awk '{ n += $NF } END { print n }')" 100 \
+    "the counts of folded sum up to the samples"
+"$HBPROF" export --format folded "$sample" >"$HB_TMP/none" 2>"$HB_TMP/err"
+is "$?/$(wc -c <"$HB_TMP/none")/$(wc -l <"$HB_TMP/err")" 1/0/1 \
+    "without stacks folded is exit status 1, one line, and no output"
+like "$(cat "$HB_TMP/err")" 'sample.hbp holds no CPU stacks: .*--no-stacks' "that line says why"
 
 # ---- speedscope ----
 
@@ -89,6 +115,19 @@ stacks = [";".join(frames[i]["name"] for i in s) for s in d["profiles"][2]["samp
 at = stacks.index("encoding/json;encoding/json encode;encoding/json.Marshal;128 B to 255 B")
 assert d["profiles"][2]["weights"][at] == 100000
 assert sum(d["profiles"][0]["weights"]) == 1134970000 + 7000 + 5400 + 5000000
+END
+"$HBPROF" export --format speedscope "$stacks" -o "$base.speedscope4"
+py "speedscope has the CPU stacks as one profile more, behind those of the calls" <<'END'
+import json, sys
+three = json.load(open(sys.argv[1] + ".speedscope"))
+d = json.load(open(sys.argv[1] + ".speedscope4"))
+frames = [f["name"] for f in d["shared"]["frames"]]
+assert d["profiles"][:3] == three["profiles"]
+assert frames[:len(three["shared"]["frames"])] == [f["name"] for f in three["shared"]["frames"]]
+p = d["profiles"][3]
+got = {";".join(frames[i] for i in s): w for s, w in zip(p["samples"], p["weights"])}
+assert got["runtime.goexit;main.main;encoding/json.Marshal"] == 70 * (10**9 // 99), got
+assert p["unit"] == "nanoseconds" and p["endValue"] == sum(p["weights"]) == 100 * (10**9 // 99)
 END
 
 # ---- openmetrics ----
@@ -168,6 +207,10 @@ ok "no file is a usage error" exits 2 "$HBPROF" export --format csv
 ok "no format is a usage error" exits 2 "$HBPROF" export "$sample"
 ok "an unknown format is a usage error" exits 2 "$HBPROF" export --format xml "$sample"
 like "$("$HBPROF" export --format xml "$sample" 2>&1)" 'csv, json, pprof' "and the formats are named"
+ok "stacks in a format that has none are a usage error" \
+    exits 2 "$HBPROF" export --format csv --of stacks "$stacks"
+ok "something else than calls and stacks is a usage error" \
+    exits 2 "$HBPROF" export --format pprof --of heap "$stacks"
 ok "two files are a usage error" exits 2 "$HBPROF" export --format csv "$sample" "$sample"
 ok "a missing capture fails" exits 1 "$HBPROF" export --format csv "$HB_TMP/none.hbp"
 ok "-o into a missing folder fails" exits 1 "$HBPROF" export --format csv "$sample" -o "$HB_TMP/no/out"

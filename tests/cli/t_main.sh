@@ -21,7 +21,7 @@ like "$out" '^  report ' "--help lists the commands"
 run --version
 version=$(sed -n 's/^#define HBPROF_VERSION "\(.*\)"/\1/p' "$HB_SRC/include/hbprof/version.h")
 is "$rc/$(head -n 1 <<<"$out")" "0/hbprof $version" "--version begins with the version"
-like "$out" 'libbpf [0-9.]+, libelf [0-9.]+, cJSON [0-9.]+, Zydis [1-9][0-9.]*$' \
+like "$out" 'libbpf [0-9.]+, libelf [0-9.]+, zlib [0-9.]+, cJSON [0-9.]+, Zydis [1-9][0-9.]*$' \
     "--version says what was built in"
 
 run reprot x.hbp

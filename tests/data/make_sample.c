@@ -37,6 +37,19 @@ static int write_frame(const char *dir, const struct view_sample *v)
 	return err;
 }
 
+static int write_with_stacks(const char *dir)
+{
+	struct recording *r = sample_recording();
+	char path[4096];
+	int err;
+
+	sample_stacks(r);
+	snprintf(path, sizeof(path), "%s/sample-stacks.hbp", dir);
+	err = capture__write(r, path);
+	recording__free(r);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct recording *r = sample_recording();
@@ -47,6 +60,8 @@ int main(int argc, char **argv)
 		return 2;
 	snprintf(path, sizeof(path), "%s/sample.hbp", argv[1]);
 	err = capture__write(r, path);
+	if (!err)
+		err = write_with_stacks(argv[1]);
 	for (u32 i = 0; !err && i < SAMPLE_NR_REPORTS; i++)
 		err = write_report(r, argv[1], sample_reports[i].file, &sample_reports[i].opts);
 	for (u32 i = 0; !err && i < VIEW_NR_SAMPLES; i++)

@@ -4,6 +4,7 @@
  * sums at the limit, functions of one name, calls without a row. That other tools read the files is
  * tested by tests/cli/t_export.sh.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,13 +18,19 @@
 #include "report/export.h"
 #include "tests/unit/sample.h"
 
-static char *export(const struct recording *r, enum export_format format, size_t *len)
+static char *export_of(const struct recording *r, enum export_format format, enum export_of of,
+		       size_t *len)
 {
 	char *out = NULL;
 
-	assert_int_equal(export__render(r, format, &out, len), 0);
+	assert_int_equal(export__render(r, format, of, &out, len), 0);
 	assert_non_null(out);
 	return out;
+}
+
+static char *export(const struct recording *r, enum export_format format, size_t *len)
+{
+	return export_of(r, format, EXPORT_OF_DEFAULT, len);
 }
 
 static char *export_text(const struct recording *r, enum export_format format)
@@ -55,6 +62,10 @@ static void test_every_format_takes_a_recording_without_rows(void **state)
 	struct recording *r = recording__new();
 	size_t len;
 
+	sample_targets(r); /* and those of stacks, one without calls */
+	sample_stacks(r);
+	for (u32 i = 0; i < r->stacks.nr_stacks; i++)
+		r->stacks.stack[i].func = M_NO_FUNC;
 	for (u32 i = 0; i < EXPORT_NR; i++)
 		free(export(r, i, &len));
 	recording__free(r);
@@ -67,6 +78,7 @@ static void test_every_format_takes_an_overflow_row(void **state)
 	char *text;
 
 	r->row[0].overflow = true;
+	sample_stacks(r);
 	for (u32 i = 0; i < EXPORT_NR; i++)
 		free(export(r, i, &len));
 	text = export_text(r, EXPORT_CSV);
@@ -100,6 +112,7 @@ static void test_a_line_break_in_a_name_ends_no_line(void **state)
 	size_t lines[EXPORT_NR] = {0};
 	char *text;
 
+	sample_stacks(r);
 	for (u32 i = 0; i < EXPORT_NR; i++) {
 		if (export_is_binary(i))
 			continue;
@@ -108,6 +121,8 @@ static void test_a_line_break_in_a_name_ends_no_line(void **state)
 		free(text);
 	}
 	rename_func(r, 0, "a\r\nb c\xff");
+	free(r->stacks.name[1]);
+	r->stacks.name[1] = strdup("main\nmain 7");
 	free(r->host.fact[0].value);
 	r->host.fact[0].value = strdup("CPU\nBenchmarkFake 1 1 ns/op");
 	for (u32 i = 0; i < EXPORT_NR; i++) {
@@ -313,17 +328,16 @@ static u64 get(const u8 **at, const u8 *end)
 	return 0;
 }
 
-static void test_pprof_begins_its_strings_with_the_empty_one(void **state)
+/* The samples of a profile; *strings: the entries of its string table. */
+static u32 count_samples(const char *out, size_t len, u32 *strings)
 {
-	struct recording *r = sample_recording();
-	u32 strings = 0, samples = 0;
-	size_t len, rawlen;
+	u32 samples = 0;
+	size_t rawlen;
 	const char *why;
-	char *out, *raw;
 	const u8 *at, *end;
+	char *raw;
 
-	r->row[0].count = M_NONE - 1; /* values are int64 */
-	out = export(r, EXPORT_PPROF, &len);
+	*strings = 0;
 	assert_int_equal(gz_unpack(out, len, 1u << 20, &raw, &rawlen, &why), 0);
 	for (at = (u8 *)raw, end = at + rawlen; at < end;) {
 		u64 key = get(&at, end), n = get(&at, end);
@@ -332,15 +346,122 @@ static void test_pprof_begins_its_strings_with_the_empty_one(void **state)
 			continue;
 		assert_int_equal(key & 7, 2);
 		assert_true(n <= (u64)(end - at));
-		if (key >> 3 == 6 && !strings++)
+		if (key >> 3 == 6 && !(*strings)++)
 			assert_int_equal(n, 0);
 		samples += key >> 3 == 2;
 		at += n;
 	}
-	assert_true(strings > 10);
-	assert_int_equal(samples, 5);
 	free(raw);
+	return samples;
+}
+
+static void test_pprof_begins_its_strings_with_the_empty_one(void **state)
+{
+	struct recording *r = sample_recording();
+	u32 strings;
+	size_t len;
+	char *out;
+
+	r->row[0].count = M_NONE - 1; /* values are int64 */
+	out = export(r, EXPORT_PPROF, &len);
+	assert_int_equal(count_samples(out, len, &strings), 5);
+	assert_true(strings > 10);
 	free(out);
+	recording__free(r);
+}
+
+static void test_pprof_has_the_calls_unless_stacks_are_asked_for(void **state)
+{
+	struct recording *r = sample_recording();
+	size_t len, len_with;
+	char *without, *with, *out;
+	u32 strings;
+
+	without = export(r, EXPORT_PPROF, &len);
+	sample_stacks(r);
+	with = export(r, EXPORT_PPROF, &len_with);
+	assert_int_equal(len, len_with);
+	assert_memory_equal(without, with, len);
+	out = export_of(r, EXPORT_PPROF, EXPORT_STACKS, &len);
+	assert_int_equal(count_samples(out, len, &strings), 4);
+	free(out);
+	free(with);
+	free(without);
+	recording__free(r);
+}
+
+static void test_stacks_that_are_not_there_are_not_exported(void **state)
+{
+	struct recording *r = sample_recording();
+	size_t len;
+	char *out;
+
+	assert_int_equal(export__render(r, EXPORT_FOLDED, EXPORT_OF_DEFAULT, &out, &len), -ENODATA);
+	assert_int_equal(export__render(r, EXPORT_PPROF, EXPORT_STACKS, &out, &len), -ENODATA);
+	assert_int_equal(export__render(r, EXPORT_SPEEDSCOPE, EXPORT_STACKS, &out, &len), -ENODATA);
+	assert_int_equal(export__render(r, EXPORT_CSV, EXPORT_STACKS, &out, &len), -EINVAL);
+	assert_int_equal(export__render(r, EXPORT_FOLDED, EXPORT_CALLS, &out, &len), -EINVAL);
+	recording__free(r);
+}
+
+static void test_folded_has_a_line_for_each_stack_whatever_call_it_was_in(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text;
+
+	sample_stacks(r);
+	r->stacks.stack[1].nr_frames = 3; /* as the first one, in another call */
+	r->stacks.stack[1].first = 0;
+	r->stacks.stack[1].func = M_NO_FUNC;
+	text = export_text(r, EXPORT_FOLDED);
+	assert_string_equal(text, "[no room for the stack] 1\n"
+				  "runtime.goexit;main.main 9\n"
+				  "runtime.goexit;main.main;encoding/json.Marshal 90\n");
+	free(text);
+	recording__free(r);
+}
+
+static void test_a_semicolon_in_a_name_makes_no_frame(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text;
+
+	sample_stacks(r);
+	free(r->stacks.name[1]);
+	r->stacks.name[1] = strdup("f[struct { A int; B int }]");
+	text = export_text(r, EXPORT_FOLDED);
+	assert_non_null(strstr(text, "runtime.goexit;f[struct { A int: B int }] 9\n"));
+	free(text);
+	recording__free(r);
+}
+
+static void test_speedscope_has_the_cpu_time_beside_the_calls(void **state)
+{
+	struct recording *r = sample_recording();
+	const cJSON *profiles, *p, *frames, *sample;
+	size_t len;
+	cJSON *doc;
+	char *text;
+
+	sample_stacks(r);
+	text = export_text(r, EXPORT_SPEEDSCOPE);
+	doc = cJSON_Parse(text);
+	profiles = cJSON_GetObjectItem(doc, "profiles");
+	frames = cJSON_GetObjectItem(cJSON_GetObjectItem(doc, "shared"), "frames");
+	assert_int_equal(cJSON_GetArraySize(profiles), 4);
+	p = cJSON_GetArrayItem(profiles, 3);
+	assert_true(cJSON_GetObjectItem(p, "endValue")->valuedouble == 100 * (1000000000 / 99));
+	sample = cJSON_GetArrayItem(cJSON_GetObjectItem(p, "samples"), 2);
+	assert_int_equal(cJSON_GetArraySize(sample), 2);
+	p = cJSON_GetArrayItem(frames, cJSON_GetArrayItem(sample, 1)->valueint);
+	assert_string_equal(cJSON_GetObjectItem(p, "name")->valuestring, "main.main");
+	cJSON_Delete(doc);
+	free(text);
+	text = export_of(r, EXPORT_SPEEDSCOPE, EXPORT_STACKS, &len);
+	doc = cJSON_Parse(text);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(doc, "profiles")), 1);
+	cJSON_Delete(doc);
+	free(text);
 	recording__free(r);
 }
 
@@ -361,6 +482,11 @@ int main(void)
 		cmocka_unit_test(test_speedscope_weights_stay_at_the_top),
 		cmocka_unit_test(test_frames_of_one_codec_are_shared),
 		cmocka_unit_test(test_pprof_begins_its_strings_with_the_empty_one),
+		cmocka_unit_test(test_pprof_has_the_calls_unless_stacks_are_asked_for),
+		cmocka_unit_test(test_stacks_that_are_not_there_are_not_exported),
+		cmocka_unit_test(test_folded_has_a_line_for_each_stack_whatever_call_it_was_in),
+		cmocka_unit_test(test_a_semicolon_in_a_name_makes_no_frame),
+		cmocka_unit_test(test_speedscope_has_the_cpu_time_beside_the_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,13 +20,18 @@ struct export_args {
 	const char *output; /* NULL, "-": stdout */
 	bool given;	    /* format is */
 	enum export_format format;
+	enum export_of of;
 };
 
-enum { OPT_FORMAT = 0x100 };
+enum { OPT_FORMAT = 0x100, OPT_OF };
 
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
-	 "csv, json, pprof, speedscope, openmetrics or benchstat", 1},
+	 "csv, json, pprof, speedscope, openmetrics, benchstat or folded", 1},
+	{"of", OPT_OF, "WHAT", 0,
+	 "calls: what was measured; stacks: the CPU samples (default: calls; folded: stacks; "
+	 "speedscope: both)",
+	 1},
 	{"output", 'o', "FILE", 0, "Write to FILE (default: -, the standard output)", 2},
 	{0},
 };
@@ -41,9 +46,31 @@ static void set_format(struct export_args *a, const char *arg, struct argp_state
 		return;
 	}
 	argp_error(state,
-		   "unknown format '%s': it is csv, json, pprof, speedscope, openmetrics or "
-		   "benchstat",
+		   "unknown format '%s': it is csv, json, pprof, speedscope, openmetrics, "
+		   "benchstat or folded",
 		   arg);
+}
+
+static void set_of(struct export_args *a, const char *arg, struct argp_state *state)
+{
+	if (!strcmp(arg, "calls"))
+		a->of = EXPORT_CALLS;
+	else if (!strcmp(arg, "stacks"))
+		a->of = EXPORT_STACKS;
+	else
+		argp_error(state, "cannot export '%s': it is calls or stacks", arg);
+}
+
+static void check_args(const struct export_args *a, struct argp_state *state)
+{
+	if (!a->file)
+		argp_error(state, "which capture? Name its file, or - for standard input");
+	if (!a->given)
+		argp_error(state, "which format? --format FORMAT");
+	if (!export_has(a->format, a->of))
+		argp_error(state, "%s cannot hold %s", export_format_names[a->format],
+			   a->of == EXPORT_STACKS ? "stacks; it is pprof, speedscope or folded"
+						  : "calls, only stacks");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -54,6 +81,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_FORMAT:
 		set_format(a, arg, state);
 		return 0;
+	case OPT_OF:
+		set_of(a, arg, state);
+		return 0;
 	case 'o':
 		a->output = arg;
 		return 0;
@@ -63,10 +93,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->file = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->file)
-			argp_error(state, "which capture? Name its file, or - for standard input");
-		if (!a->given)
-			argp_error(state, "which format? --format FORMAT");
+		check_args(a, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -78,7 +105,7 @@ static const struct argp argp = {
 	.parser = parse_option,
 	.args_doc = "FILE",
 	.doc = "Write a capture in the format of another tool: spreadsheets, pprof, speedscope, "
-	       "Prometheus, benchstat. Needs no root.\v"
+	       "Prometheus, benchstat, flame graphs. Needs no root.\v"
 	       "Exit status: 0 written, 1 the capture cannot be read or the output not written, 2 "
 	       "usage.",
 };
@@ -101,6 +128,17 @@ static int write_stdout(const char *bytes, size_t len)
 	return err;
 }
 
+static void say_not_exported(const struct export_args *a, const struct recording *r, int err)
+{
+	if (err == -ENODATA)
+		log_err("%s holds no CPU stacks: %s", a->file,
+			r->stacks.event ? "no CPU sample was taken while it was recorded"
+					: "it was recorded with --no-stacks, or where the kernel "
+					  "gave none (then 'hbprof report' warns of it)");
+	else
+		log_err("cannot export %s: %s", a->file, strerror(-err));
+}
+
 static int export_to(const struct export_args *a, const struct recording *r)
 {
 	bool to_stdout = !a->output || !strcmp(a->output, "-");
@@ -113,9 +151,9 @@ static int export_to(const struct export_args *a, const struct recording *r)
 			export_format_names[a->format]);
 		return -EINVAL;
 	}
-	err = export__render(r, a->format, &bytes, &len);
+	err = export__render(r, a->format, a->of, &bytes, &len);
 	if (err) {
-		log_err("cannot export %s: %s", a->file, strerror(-err));
+		say_not_exported(a, r, err);
 		return err;
 	}
 	if (to_stdout) {

@@ -58,7 +58,7 @@ static const struct argp_option options[] = {
 	{"frequency", 'F', "HZ", 0, "CPU samples a second and CPU (default 99)", 2},
 	{"output", 'o', "FILE", 0,
 	 "Write the capture to FILE (default hbprof-PID.hbp); '-' is stdout", 3},
-	{"format", OPT_FORMAT, "FORMAT", 0, "Report as table (default) or json", 3},
+	{"format", OPT_FORMAT, "FORMAT", 0, "Report as table (default), json or csv", 3},
 	{"no-live", OPT_NO_LIVE, NULL, 0, "Show no table while recording on a terminal", 3},
 	{"quiet", 'q', NULL, 0, "Write the capture; no live table, no report", 3},
 	{"verbose", 'v', NULL, 0, "Say more on stderr; twice: debugging", 3},
@@ -83,6 +83,18 @@ static void parse_number(struct argp_state *st, const char *what, const char *ar
 {
 	if (parse_u64(arg, max, out) || !*out)
 		argp_error(st, "%s '%s' is not a number from 1 to %llu", what, arg, max);
+}
+
+static void set_format(struct argp_state *st, const char *arg, enum report_format *out)
+{
+	if (!strcmp(arg, "table"))
+		*out = REPORT_TABLE;
+	else if (!strcmp(arg, "json"))
+		*out = REPORT_JSON;
+	else if (!strcmp(arg, "csv"))
+		*out = REPORT_CSV;
+	else
+		argp_error(st, "--format is 'table', 'json' or 'csv', not '%s'", arg);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *st)
@@ -124,9 +136,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		o->output = arg;
 		return 0;
 	case OPT_FORMAT:
-		if (strcmp(arg, "table") && strcmp(arg, "json"))
-			argp_error(st, "--format is 'table' or 'json', not '%s'", arg);
-		o->format = !strcmp(arg, "json") ? REPORT_JSON : REPORT_TABLE;
+		set_format(st, arg, &o->format);
 		return 0;
 	case OPT_NO_LIVE:
 		o->no_live = true;

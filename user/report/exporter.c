@@ -13,12 +13,7 @@
 #define MAX_EXPORT ((size_t)1 << 30)
 
 const char *const export_format_names[EXPORT_NR] = {
-	"csv", "json", "pprof", "speedscope", "openmetrics", "benchstat",
-};
-
-static int (*const writers[EXPORT_NR])(struct view *v) = {
-	export_csv,	   json__print,	       export_pprof,
-	export_speedscope, export_openmetrics, export_benchstat,
+	"csv", "json", "pprof", "speedscope", "openmetrics", "benchstat", "folded",
 };
 
 bool export_is_binary(enum export_format format)
@@ -26,20 +21,54 @@ bool export_is_binary(enum export_format format)
 	return format == EXPORT_PPROF;
 }
 
-int export__render(const struct recording *r, enum export_format format, char **out, size_t *len)
+bool export_has(enum export_format format, enum export_of of)
+{
+	if (format == EXPORT_PPROF || format == EXPORT_SPEEDSCOPE || of == EXPORT_OF_DEFAULT)
+		return true;
+	return (format == EXPORT_FOLDED) == (of == EXPORT_STACKS);
+}
+
+static int write_format(struct view *v, enum export_format format, enum export_of of)
+{
+	switch (format) {
+	case EXPORT_CSV:
+		return export_csv(v);
+	case EXPORT_JSON:
+		return json__print(v);
+	case EXPORT_PPROF:
+		return export_pprof(v, of);
+	case EXPORT_SPEEDSCOPE:
+		return export_speedscope(v, of);
+	case EXPORT_OPENMETRICS:
+		return export_openmetrics(v);
+	case EXPORT_BENCHSTAT:
+		return export_benchstat(v);
+	case EXPORT_FOLDED:
+		return export_folded(v);
+	default:
+		return -EINVAL;
+	}
+}
+
+int export__render(const struct recording *r, enum export_format format, enum export_of of,
+		   char **out, size_t *len)
 {
 	const struct report_opts opts = {.by = REPORT_BY_CODEC};
 	struct view v = {.r = r, .opts = &opts};
 	struct strbuf text;
 	int err;
 
+	if (!export_has(format, of))
+		return -EINVAL;
+	if ((of == EXPORT_STACKS || format == EXPORT_FOLDED) && !r->stacks.samples)
+		return -ENODATA;
 	strbuf__init(&text, MAX_EXPORT);
 	v.out = &text;
 	err = groups__build(&v.groups, r);
 	if (!err)
 		err = bias_list(r, &v.groups, &v.bias, &v.nr_biases);
 	if (!err)
-		err = writers[format](&v);
+		err = write_format(&v, format, of);
 	if (!err)
 		err = text.err;
 	if (err)
@@ -86,6 +115,25 @@ const char *export_size_class(char buf[64], u32 size_class)
 	else
 		snprintf(buf, 64, "%llu B to %llu B", least, largest);
 	return buf;
+}
+
+u64 export_stack_ns(const struct m_stacks *s, const struct m_stack *st)
+{
+	u64 ns;
+
+	if (!s->frequency_hz)
+		return 0;
+	return __builtin_mul_overflow(st->count, 1000000000u / s->frequency_hz, &ns) ? M_NONE - 1
+										     : ns;
+}
+
+char *export_call_name(const struct m_func *f)
+{
+	char *name;
+
+	if (!f->codec || !strcmp(f->codec, "probe"))
+		return strdup(f->name ? f->name : "");
+	return asprintf(&name, "%s %s", f->codec, f->op ? f->op : "") < 0 ? NULL : name;
 }
 
 /* ---- frames ---- */

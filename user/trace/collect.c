@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * collect.c - the parts of a recording that stand beside its rows: functions and their counters,
+ * images, the process, drops, coverage, cost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "trace/snapshot_impl.h"
+#include "hbprof.skel.h"
+#include "util/array.h"
+
+/* ---- functions, coverage ------------------------------------------------------------------ */
+
+static int fill_func_counters(struct session *s, u32 i, struct m_func *f)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct hb_fn_stat *v;
+	int err = 0;
+
+	if (cpus < 1)
+		return -EINVAL;
+	v = array_alloc(cpus, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.fn_stats), &i, v))
+		err = -errno;
+	for (int c = 0; c < cpus && !err; c++) {
+		for (u32 k = 0; k < HB_FN_NR; k++)
+			f->n[k] += v[c].n[k];
+		for (u32 k = 0; k < HB_CLASS_NR; k++)
+			f->exits_by[k] += v[c].exits[k];
+	}
+	for (u32 k = 0; k < HB_CLASS_NR; k++)
+		f->n[HB_FN_EXITS] += f->exits_by[k];
+	free(v);
+	return err;
+}
+
+int session__fill_drops(struct session *s, struct recording *rec)
+{
+	int cpus = libbpf_num_possible_cpus();
+	u64 *v = cpus > 0 ? array_alloc(cpus, sizeof(*v)) : NULL;
+	int err = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (u32 k = 0; k < HB_CNT_NR && !err; k++) {
+		u64 sum = 0;
+
+		if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.drops), &k, v))
+			err = -errno;
+		for (int c = 0; c < cpus; c++)
+			sum += v[c];
+		if (k == HB_CNT_UNMATCHED)
+			rec->coverage.unmatched = sum;
+		else
+			rec->coverage.drop[k] = sum;
+	}
+	free(v);
+	return err;
+}
+
+char *dup_or_null(const char *s)
+{
+	return s ? strdup(s) : NULL;
+}
+
+static void fill_exit_sites(const struct session *s, u32 func, struct m_func *m)
+{
+	for (u32 i = 0; i < s->nr_sites; i++) {
+		const struct session_site *ss = &s->site[i];
+
+		if (ss->func == func && !ss->refused &&
+		    (ss->role == HB_ROLE_RETSITE || ss->role == HB_ROLE_RET))
+			m->exit_sites[ss->cls]++;
+	}
+}
+
+int session__fill_funcs(struct session *s, struct recording *rec)
+{
+	rec->func = array_alloc(s->nr_funcs, sizeof(*rec->func));
+	if (!rec->func)
+		return -ENOMEM;
+	rec->nr_funcs = s->nr_funcs;
+	for (u32 i = 0; i < s->nr_funcs; i++) {
+		const struct plan_func *pf = &s->plan->func[i];
+		struct m_func *m = &rec->func[i];
+		int err = fill_func_counters(s, i, m);
+
+		if (err)
+			return err;
+		m->name = dup_or_null(pf->f->name);
+		m->codec = dup_or_null(pf->f->codec);
+		m->op = dup_or_null(pf->f->op);
+		m->library = dup_or_null(pf->f->library);
+		m->library_version = dup_or_null(pf->f->library_version);
+		m->note = dup_or_null(pf->f->note);
+		m->image = pf->image;
+		m->vaddr = pf->f->vaddr;
+		m->lang = pf->f->lang;
+		m->exit_mode = pf->exit_ret ? M_EXIT_RET : M_EXIT_SITE;
+		m->entry_class = pf->entry_class;
+		m->has_size = pf->f->size_in.kind || pf->f->size_out.kind;
+		m->has_err = pf->f->err_kind != HB_ERR_NONE;
+		fill_exit_sites(s, i, m);
+		if (!m->name || !m->codec || !m->op)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int session__fill_images(struct session *s, struct recording *rec)
+{
+	rec->image = array_alloc(s->plan->nr_images, sizeof(*rec->image));
+	if (!rec->image)
+		return -ENOMEM;
+	rec->nr_images = s->plan->nr_images;
+	for (u32 i = 0; i < rec->nr_images; i++) {
+		rec->image[i].path = dup_or_null(s->plan->image[i].path);
+		rec->image[i].build_id = dup_or_null(s->plan->image[i].im->build_id);
+	}
+	return 0;
+}
+
+int session__describe_target(struct session *s)
+{
+	struct recording *rec = s->rec;
+	const struct proc *p = s->plan->proc;
+	struct m_target *t = array_alloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct m_target){.pid = p->pid,
+			       .start_time = p->start_time,
+			       .exe = dup_or_null(p->exe),
+			       .cmdline = dup_or_null(p->cmdline),
+			       .language = dup_or_null(s->plan->language),
+			       .cpu_ns = M_NONE,
+			       .rss_bytes = M_NONE};
+	if (s->plan->nr_images)
+		t->build_id = dup_or_null(s->plan->image[0].im->build_id);
+	rec->target = t;
+	rec->nr_targets = 1;
+	return 0;
+}
+
+static u64 min_u64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* Sums over the functions. An exit whose entry was dropped is unseen too: those are not "in flight
+ * when recording began". */
+void session__sum_coverage(struct session *s, struct recording *rec, u64 end_mono_ns)
+{
+	struct m_coverage *c = &rec->coverage;
+
+	c->in_flight_start = 0;
+	for (u32 i = 0; i < rec->nr_funcs; i++) {
+		const struct m_func *f = &rec->func[i];
+
+		for (u32 k = 0; k < HB_FN_NR; k++)
+			c->n[k] += f->n[k];
+		c->in_flight_end += f->in_flight_end;
+		c->in_flight_start += f->n[HB_FN_UNSEEN] -
+				      min_u64(f->n[HB_FN_UNSEEN], f->n[HB_FN_DROPPED]);
+	}
+	c->measured_ns = c->wall_ns = end_mono_ns - s->begin_mono_ns;
+	c->sites = s->nr_sites - CALIB_SITES - s->sites_refused;
+	c->sites_refused = s->sites_refused;
+	for (u32 i = 0; i < s->plan->nr_images; i++)
+		c->sites_refused += s->plan->image[i].refused;
+	c->ras_discovered = s->ras_discovered;
+	c->ras_refused = s->ras_refused;
+}
+
+/* ---- cost --------------------------------------------------------------------------------- */
+
+/* The last calibration of a pair of classes; 0: none. */
+static u64 pair_ns(const struct recording *rec, u8 lang, u8 entry_class, u8 exit_class)
+{
+	for (u32 i = rec->nr_cals; i-- > 0;) {
+		const struct m_cal *c = &rec->cal[i];
+
+		if (c->lang == lang && c->entry_class == entry_class && c->exit_class == exit_class)
+			return c->total_ns;
+	}
+	return 0;
+}
+
+/* What the target paid for a function's calls. Those whose end was not seen, for want of a site or
+ * of a return, paid for an entry: half a pair. */
+static u64 func_cost_ns(const struct recording *rec, const struct m_func *f)
+{
+	u64 ns = 0, ended = f->n[HB_FN_EXITS];
+	u8 most = HB_CLASS_BRANCH;
+
+	for (u8 k = 0; k < HB_CLASS_NR; k++) {
+		ns += f->exits_by[k] * pair_ns(rec, f->lang, f->entry_class, k);
+		if (f->exits_by[k] > f->exits_by[most])
+			most = k;
+	}
+	if (f->n[HB_FN_ENTRIES] > ended)
+		ns += (f->n[HB_FN_ENTRIES] - ended) * pair_ns(rec, f->lang, f->entry_class, most) /
+		      2;
+	return ns;
+}
+
+static u64 own_cpu_ns(const struct rusage *ru)
+{
+	return ((u64)ru->ru_utime.tv_sec + (u64)ru->ru_stime.tv_sec) * 1000000000 +
+	       ((u64)ru->ru_utime.tv_usec + (u64)ru->ru_stime.tv_usec) * 1000;
+}
+
+void session__mark_own_cpu(struct session *s)
+{
+	struct rusage ru;
+
+	s->own_cpu_begin_ns = getrusage(RUSAGE_SELF, &ru) ? M_NONE : own_cpu_ns(&ru);
+}
+
+void session__fill_cost(struct session *s, struct recording *rec)
+{
+	struct rusage ru;
+
+	rec->cost.probe_ns = 0;
+	for (u32 i = 0; i < rec->nr_funcs; i++)
+		rec->cost.probe_ns += func_cost_ns(s->rec, &rec->func[i]);
+	if (!getrusage(RUSAGE_SELF, &ru)) {
+		if (s->own_cpu_begin_ns != M_NONE)
+			rec->cost.hbprof_cpu_ns = own_cpu_ns(&ru) - s->own_cpu_begin_ns;
+		rec->cost.rss_bytes = (u64)ru.ru_maxrss * 1024;
+	}
+	rec->cost.kernel_map_bytes = s->map_bytes + s->skel->bss->nr_tasks * sizeof(struct hb_task);
+}

@@ -85,6 +85,8 @@ def dlopen():
 def main():
     for program, mode, flags in MODES:
         test(f"{program} {mode} {flags}: counted exactly", exact, f"{program} -mode {mode} {flags}")
+    test("hostile threadexit -n 100: calls of threads that have ended are not in flight", exact,
+         "hostile -mode threadexit -n 100", in_flight=0)
     for program, mode, left in LEFT_MODES:
         test(f"{program} {mode} -n 300 -g 2: counted exactly", exact,
              f"{program} -mode {mode} -n 300 -g 2", left=600 * left)

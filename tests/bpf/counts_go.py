@@ -21,7 +21,6 @@ JSON_MODES = [
     ("grow", "-n 4000"),
     ("recursion", "-n 200 -g 2"),
     ("panic", "-n 1000 -g 2"),
-    ("goexit", "-n 1000"),
     ("block", "-n 200 -g 8"),
     ("goroutines", "-n 2"),
 ]
@@ -89,6 +88,8 @@ def main():
          left=400 * PANICMIX_LEFT)
     test("panicmix -n 100: counted exactly while the garbage collector runs", under_gc,
          "gojson_plain -mode panicmix -n 100", left=100 * PANICMIX_LEFT)
+    test("goexit -n 999: counted exactly, and no dead goroutine's call is in flight", exact,
+         "gojson_plain -mode goexit -n 999", in_flight=0)
     for function in OTHERS:
         test(f"calls of {function} are counted, and the codec's around them exactly", with_other,
              "gojson_plain -mode mixed -n 200 -g 2", function)

@@ -199,10 +199,13 @@ class Measured:
         return wrong + describe(self.report, self.lines) if wrong else []
 
 
-def exact(name, *options, exit_mode=None, **allowed):
-    """The test of counts: what is wrong, as lines. exit_mode: where all ends must be seen."""
+def exact(name, *options, exit_mode=None, in_flight=None, **allowed):
+    """The test of counts: what is wrong, as lines. exit_mode: where all ends must be seen.
+    in_flight: calls that are still open at the end, where that is certain."""
     m = Measured(name, *options)
     wrong = check_exact(m.report, m.lines, **allowed)
+    if in_flight is not None:
+        wrong += differ("in total", "in flight", m.report["coverage"]["in_flight_end"], in_flight)
     for f in m.report["functions"]:
         if exit_mode and f["exit_mode"] != exit_mode:
             wrong.append(f"{f['function']}: exits are seen at {f['exit_mode']}, not {exit_mode}")

@@ -154,6 +154,7 @@ check_hostile() {
         "nop_lea 1001 1001 0 0 0 0" "nop_lea_branch 1001 1001 0 0 0 0" "nop_ret 1001 1001 0 0 0 0"
     check hostile -mode plain -n 20 -procs 1 -- "codec 20 30 0 0 0 0"
     check hostile -mode longjmp -n 20 -g 2 -- "codec 120 360 0 0 0 120"
+    check hostile -mode threadexit -n 20 -- "codec 20 60 0 0 0 40"
     check hostile -mode recursion -n 20 -- "codec_deep 20 20000 0 0 0 0"
     check hostile -mode threads -n 20 -- "codec 80 120 0 0 0 0"
     check hostile -mode seccomp -n 20 -rate 5000 -- "codec 20 30 0 0 0 0"

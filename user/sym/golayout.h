@@ -16,6 +16,15 @@ struct go_layout {
 	u32 curg_off;	  /* m.curg: the goroutine for which m runs code on its own stack */
 };
 
+/*
+ * g.atomicstatus (u32), another u32 and g.goid stand in a row in every release that is known. Its
+ * values: runtime/runtime2.go; the extra one, of a g that waits for a cgo callback, is Go 1.26's.
+ */
+#define GO_STATUS_BEFORE_GOID 8
+#define GO_STATUS_DEAD	      6
+#define GO_STATUS_DEAD_EXTRA  11
+#define GO_STATUS_SCAN	      0x1000 /* a bit on top of the others: its stack is being scanned */
+
 /* 0, or -ENOTSUP: this version is not known (goids and recovery are not followed then). */
 int go_layout__find(u32 go_minor, u16 e_machine, struct go_layout *out);
 

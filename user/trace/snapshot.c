@@ -110,7 +110,7 @@ int session__stop(struct session *s, const char *reason)
 	if (!err)
 		err = session__fill_drops(s, rec);
 	if (!err)
-		err = session__fill_in_flight(s);
+		err = session__count_leftovers(s);
 	if (!err)
 		err = take_samples(s);
 	if (err) {

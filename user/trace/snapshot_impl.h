@@ -21,8 +21,9 @@ int session__fill_drops(struct session *s, struct recording *rec);
 /* After the three above, and after what is in flight is known. */
 void session__sum_coverage(struct session *s, struct recording *rec, u64 end_mono_ns);
 void session__fill_cost(struct session *s, struct recording *rec);
-/* Once the probes are off: adds what is still open to the functions of s->rec. */
-int session__fill_in_flight(struct session *s);
+/* Once the probes are off: adds the calls that are still open to the functions of s->rec, as in flight,
+ * or as abandoned where their task has ended. 0 or -errno. */
+int session__count_leftovers(struct session *s);
 
 char *dup_or_null(const char *s);
 

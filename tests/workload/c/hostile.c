@@ -6,6 +6,7 @@
  * and those of libtestcodec.so and liblatecodec.so. seccomp.c installs the filter.
  */
 #include <dlfcn.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -164,6 +165,49 @@ static uint64_t step_longjmp(struct truth *t, int i)
 	sum += deeper(1 + i % 9);
 	abandon(jump_out);
 	return sum + good();
+}
+
+/* ---- threads that end inside of a call ------------------------------------------------------ */
+
+static uint64_t end_thread(void *arg)
+{
+	pthread_exit(NULL);
+}
+
+static uint64_t wait_cancel(void *arg)
+{
+	sem_post(arg);
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void *exiting_thread(void *arg)
+{
+	struct job job = {data, sizeof(data), arg ? wait_cancel : end_thread, arg};
+
+	truth_enter(work.codec);
+	codec(&job);
+	truth_die("a call that its thread ended in returned");
+}
+
+/* A call that its thread ends by itself, one in which the thread is cancelled, and a good one. */
+static uint64_t step_threadexit(struct truth *t, int i)
+{
+	pthread_t ends, cancelled;
+	sem_t inside;
+
+	if (sem_init(&inside, 0, 0) || pthread_create(&ends, NULL, exiting_thread, NULL) ||
+	    pthread_create(&cancelled, NULL, exiting_thread, &inside))
+		truth_die("cannot start a thread");
+	pthread_join(ends, NULL);
+	truth_abandon(work.codec);
+	sem_wait(&inside);
+	pthread_cancel(cancelled);
+	pthread_join(cancelled, NULL);
+	truth_abandon(work.codec);
+	sem_destroy(&inside);
+	return good();
 }
 
 /* ---- recursion, function pointers, tail calls ----------------------------------------------- */
@@ -434,6 +478,7 @@ static const struct {
 } modes[] = {
 	{"plain", add_codec, step_good, 0},
 	{"longjmp", add_codec, step_longjmp, 0},
+	{"threadexit", add_codec, step_threadexit, 0},
 	{"recursion", add_deep, step_recursion, 0},
 	{"threads", add_codec, step_good, 4},
 	{"seccomp", add_seccomp, step_good, 1},

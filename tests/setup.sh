@@ -43,6 +43,7 @@ binutils        demo dissecting the bundled programs
 g++             demo the bundled C++ program
 libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
+lld             test a program whose segments share pages of the file
 scdoc           test the manual pages
 python3         test checking JSON output
 tmux            test the live view

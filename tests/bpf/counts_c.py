@@ -2,8 +2,10 @@
 """C and C++ programs: exact counts where the program stays on its stacks; where it does not, losses
 that are counted, and never a call that was not made.
 """
+import os
+
 from exact import Measured, Seen, check_balance, check_exact, exact, parse_truth
-from live import HBPROF, Workload, done, run, test, text_changes
+from live import HBPROF, WORK, Workload, done, run, skip, test, text_changes
 
 MODES = [
     ("spin", "spin", "-n 1000 -iters 200"),
@@ -87,6 +89,11 @@ def main():
         test(f"{program} {mode} {flags}: counted exactly", exact, f"{program} -mode {mode} {flags}")
     test("hostile threadexit -n 100: calls of threads that have ended are not in flight", exact,
          "hostile -mode threadexit -n 100", in_flight=0)
+    sentence = "hostile_lld plain -n 1000: two segments share a page of the file, counted exactly"
+    if os.path.exists(f"{WORK}/hostile_lld"):
+        test(sentence, exact, "hostile_lld -mode plain -n 1000")
+    else:
+        skip(sentence, "not built: no lld")
     for program, mode, left in LEFT_MODES:
         test(f"{program} {mode} -n 300 -g 2: counted exactly", exact,
              f"{program} -mode {mode} -n 300 -g 2", left=600 * left)

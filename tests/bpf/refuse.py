@@ -75,6 +75,7 @@ def test_targets():
 
 
 def test_functions():
+    test("code that differs from its file is not touched, and nothing is left to trace", code_differs)
     with Workload(C) as w:
         pid = str(w.pid)
         refused("a function that is not there is named", ["--pid", pid, "--probe", "no_such"], 3,
@@ -87,6 +88,20 @@ def test_functions():
                 "--probe")
         refused("a C program without a codec is nothing to trace", ["--pid", pid], 3,
                 "looked for .*cJSON")
+
+
+def code_differs():
+    """The process has other code in place of the function than its file has."""
+    with Workload(C) as w:
+        vaddr = next(int(x.split()[0], 16) for x in run(["nm", f"{WORK}/hostile"]).stdout.splitlines()
+                     if x.endswith(" T codec"))
+        with open(f"/proc/{w.pid}/maps") as f:
+            base = int(f.readline().split("-")[0], 16)
+        with open(f"/proc/{w.pid}/mem", "r+b", buffering=0) as mem:
+            mem.seek(base + vaddr)
+            mem.write(b"\x90" * 16)
+        return say(run([HBPROF, "--pid", str(w.pid), "--probe", "codec"]), 3,
+                   "codec is not measured: its code in memory differs")
 
 
 # ---- bad usage ------------------------------------------------------------------------------

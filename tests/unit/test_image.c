@@ -166,6 +166,67 @@ static void test_an_address_is_found_in_the_file_part_of_its_segment_only(void *
 	elf_blob__free(&file);
 }
 
+/* As lld lays them out: no padding in the file, and each segment on pages of its own in memory. */
+static struct image *open_packed(struct elf_blob *file)
+{
+	struct elf_blob head = {.off = 0, .len = 0x828}, text = {.off = 0x830, .len = 0x5000},
+			data2 = {.off = 0x5830, .len = 0x200};
+	struct elfbuild b;
+
+	elfbuild__init(&b, ET_DYN, EM_X86_64);
+	elfbuild__data(&b, NULL, 0x6000 - sizeof(b.eh) - sizeof(b.ph), 1);
+	elfbuild__segment(&b, PT_LOAD, PF_R, 0, head, head.len);
+	elfbuild__segment(&b, PT_LOAD, PF_R | PF_X, 0x1830, text, text.len);
+	elfbuild__segment(&b, PT_LOAD, PF_R | PF_W, 0x7830, data2, data2.len);
+	elfbuild__finish(&b, file);
+	return open_mem(file);
+}
+
+static void test_a_mapping_of_code_is_its_segment_s_though_others_share_its_page(void **state)
+{
+	struct elf_blob file;
+	struct image *im = open_packed(&file);
+	u64 vaddr;
+
+	/* Byte 0x1836 of the code is at offset 0x836; its mapping begins with the file's first page. */
+	assert_int_equal(image__map_vaddr(im, 0, 0x6000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x1000);
+	/* One page of it, as long as that of the headers: mprotect() has cut the mapping. */
+	assert_int_equal(image__map_vaddr(im, 0, 0x1000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x1000);
+	assert_int_equal(image__map_vaddr(im, 0x2000, 0x1000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x3000);
+	/* The last page has the beginning of the data too. */
+	assert_int_equal(image__map_vaddr(im, 0x5000, 0x1000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x6000);
+	assert_int_equal(image__map_vaddr(im, 0x6000, 0x1000, &vaddr), -ENOENT);
+	assert_int_equal(image__map_vaddr(im, UINT64_MAX - 0xfff, 0x1000, &vaddr), -ENOENT);
+	image__close(im);
+	elf_blob__free(&file);
+}
+
+static void test_of_two_segments_with_code_the_one_that_is_as_long_is_mapped(void **state)
+{
+	struct elf_blob first = {.off = 0x100, .len = 0x900},
+			second = {.off = 0xa00, .len = 0x2000}, file;
+	struct elfbuild b;
+	struct image *im;
+	u64 vaddr;
+
+	elfbuild__init(&b, ET_EXEC, EM_X86_64);
+	elfbuild__data(&b, NULL, 0x3000 - sizeof(b.eh) - sizeof(b.ph), 1);
+	elfbuild__segment(&b, PT_LOAD, PF_R | PF_X, 0x400100, first, first.len);
+	elfbuild__segment(&b, PT_LOAD, PF_R | PF_W | PF_X, 0x600a00, second, second.len);
+	elfbuild__finish(&b, &file);
+	im = open_mem(&file);
+	assert_int_equal(image__map_vaddr(im, 0, 0x1000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x400000);
+	assert_int_equal(image__map_vaddr(im, 0, 0x3000, &vaddr), 0);
+	assert_int_equal(vaddr, 0x600000);
+	image__close(im);
+	elf_blob__free(&file);
+}
+
 static void test_the_gnu_build_id_wins_over_go_s(void **state)
 {
 	static const struct {
@@ -658,6 +719,9 @@ int main(void)
 		cmocka_unit_test(test_segments_and_sections_are_read_as_written),
 		cmocka_unit_test(test_bytes_ends_exactly_at_the_end_of_the_file),
 		cmocka_unit_test(test_an_address_is_found_in_the_file_part_of_its_segment_only),
+		cmocka_unit_test(
+			test_a_mapping_of_code_is_its_segment_s_though_others_share_its_page),
+		cmocka_unit_test(test_of_two_segments_with_code_the_one_that_is_as_long_is_mapped),
 		cmocka_unit_test(test_the_gnu_build_id_wins_over_go_s),
 		cmocka_unit_test(test_notes_are_walked_with_the_alignment_of_their_segment),
 		cmocka_unit_test(test_a_note_that_reaches_beyond_its_segment_is_no_id),

@@ -24,10 +24,28 @@ if [ -z "$go" ]; then
     echo "$0: NOT BUILT: gojson_*, gocgo: no Go >= 1.22, see https://go.dev/dl/" >&2
 fi
 
+# lld, or the one that comes with Rust: a -B option for the compiler; "" is its usual place.
+lld_dir() {
+    local dir
+
+    for dir in "" $(rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/gcc-ld/; do
+        if "$CC" -B"$dir" -fuse-ld=lld -Wl,--version -x c - 2>/dev/null </dev/null | grep -q LLD; then
+            echo "-B$dir"
+            return 0
+        fi
+    done
+    return 1
+}
+if ! lld=$(lld_dir); then
+    lld=none
+    echo "$0: NOT BUILT: hostile_lld: no lld (Debian package lld)" >&2
+fi
+
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
 files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin hostile hostile_cxx libtestcodec.so liblatecodec.so"
+[ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
     gojson_nosect gocgo"
 
@@ -72,6 +90,8 @@ build_c() {
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
+    [ "$lld" = none ] || cc $lld -fuse-ld=lld -o "$out/hostile_lld" "$c/hostile.c" \
+        "$c/seccomp.c" "$c/stubs.S" -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     "$CXX" -std=gnu++17 -O2 -g $warn -D_GNU_SOURCE -o "$out/hostile_cxx" "$c/hostile_cxx.cc" \
         -lpthread
 }
@@ -164,6 +184,14 @@ check_c() {
     expect libtestcodec.so testcodec_decode 'call .*<testcodec_block@plt>' "must go through the PLT"
 }
 
+# Its code is to begin within a page of the file, behind the end of another segment.
+check_lld() {
+    says 'LOAD +0x[0-9a-f]+ .* R E' readelf -lW "$out/hostile_lld" ||
+        die "hostile_lld has one segment for data and code"
+    ! says 'LOAD +0x[0-9a-f]+000 .* R E' readelf -lW "$out/hostile_lld" ||
+        die "hostile_lld has its code in pages of its own"
+}
+
 check_go() {
     local g=gojson_plain f
 
@@ -211,6 +239,7 @@ build_c
 [ -z "$go" ] || build_all_go
 if [ "$(uname -m)" = x86_64 ]; then
     check_c
+    [ "$lld" = none ] || check_lld
     [ -z "$go" ] || check_go
 else
     echo "$0: NOT CHECKED: the machine code; the patterns are those of x86-64" >&2

@@ -252,7 +252,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		goto out;
 	err = session__attach(s);
 	if (err) {
-		status = err == -ESRCH ? EXIT_NOTHING : EXIT_FAILED;
+		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
 		goto out;
 	}
 	err = waiter__arm(w, o->duration_ns, session__poll_fd(s));

@@ -234,8 +234,9 @@ static const struct frame_file *locate(struct frames *f, const struct frame_map 
 	file = &f->file[m->file - 1];
 	if (!file->tried)
 		file_read(f, file);
-	if (!file->syms || image__vaddr(file->im, addr - m->begin + m->off, vaddr))
+	if (!file->syms || image__map_vaddr(file->im, m->off, m->end - m->begin, vaddr))
 		return NULL;
+	*vaddr += addr - m->begin;
 	return file;
 }
 

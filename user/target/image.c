@@ -100,6 +100,36 @@ int image__vaddr(const struct image *im, u64 off, u64 *vaddr)
 	return 0;
 }
 
+/* How well a segment explains a mapping; 0: not at all. */
+static u32 seg_fits(const struct image_seg *s, u64 page, u64 off, u64 len)
+{
+	u64 begin = s->off & ~(page - 1);
+	u64 end = (s->off + s->filesz + page - 1) & ~(page - 1);
+
+	if (!s->filesz || off < begin || off >= end)
+		return 0;
+	/* A mapping is a whole segment, unless the protection of some of its pages was changed; and
+	 * what is executable was so in the file, unless the process has made it so. */
+	return 1 + (off == begin) + 2 * (len == end - off) + 4 * s->exec;
+}
+
+int image__map_vaddr(const struct image *im, u64 off, u64 len, u64 *vaddr)
+{
+	u64 page = (u64)sysconf(_SC_PAGESIZE);
+	u32 best = 0;
+
+	for (u32 i = 0; i < im->nr_segs; i++) {
+		const struct image_seg *s = &im->seg[i];
+		u32 fit = seg_fits(s, page, off, len);
+
+		if (fit <= best)
+			continue;
+		best = fit;
+		*vaddr = s->vaddr - (s->off - off); /* modulo 2^64: off is on either side */
+	}
+	return best ? 0 : -ENOENT;
+}
+
 const struct image_sect *image__section(const struct image *im, const char *name)
 {
 	for (u32 i = 0; i < im->nr_sects; i++) {

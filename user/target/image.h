@@ -57,6 +57,13 @@ const u8 *image__bytes(const struct image *im, u64 off, u64 len); /* NULL: outsi
 const u8 *image__at(const struct image *im, u64 vaddr, u64 len);  /* NULL: not in one segment */
 int image__off(const struct image *im, u64 vaddr, u64 *off);	  /* -ENOENT */
 int image__vaddr(const struct image *im, u64 off, u64 *vaddr);	  /* -ENOENT */
+/*
+ * The link address of the first byte of an executable mapping of the file's [off, off + len). Segments
+ * are mapped in whole pages, so that byte may lie before its segment; and two segments may share a
+ * page of the file (lld packs them), which is then mapped for each: the offset alone does not tell
+ * for which. -ENOENT: no segment is mapped like that.
+ */
+int image__map_vaddr(const struct image *im, u64 off, u64 len, u64 *vaddr);
 const struct image_sect *image__section(const struct image *im, const char *name);
 /* True while the file behind fd is the one that was opened: device, inode, size, mtime. */
 bool image__unchanged(const struct image *im);

@@ -82,9 +82,12 @@ static void locate(struct session *s, struct wanted *w)
 		return;
 	}
 	pi = &s->plan->image[w->image];
-	if (image__vaddr(pi->im, w->ev.ra - m->begin + m->off, &w->ra))
+	if (image__map_vaddr(pi->im, m->off, m->end - m->begin, &w->ra)) {
 		refuse(s, w, "outside the segments of its file");
-	pi->bias = w->ev.ra - w->ra;
+		return;
+	}
+	pi->bias = m->begin - w->ra;
+	w->ra += w->ev.ra - m->begin;
 }
 
 static void place(struct session *s, struct wanted *w)

@@ -126,7 +126,7 @@ static int image_load(struct proc *p, const struct proc_map *m, struct plan_imag
 	pi->path = strdup(m->path);
 	if (!pi->path)
 		return -ENOMEM;
-	if (image__vaddr(pi->im, m->off, &vaddr))
+	if (image__map_vaddr(pi->im, m->off, m->end - m->begin, &vaddr))
 		return -EBADMSG;
 	pi->bias = m->begin - vaddr;
 	pi->map_dev = m->dev;
@@ -166,7 +166,7 @@ int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image)
 		/* The same file: what identifies it is in the kernel's map, not its name. */
 		if (known->map_ino != m->ino || known->map_dev != m->dev)
 			continue;
-		if (!image__vaddr(known->im, m->off, &vaddr)) {
+		if (!image__map_vaddr(known->im, m->off, m->end - m->begin, &vaddr)) {
 			*image = i;
 			return 0;
 		}

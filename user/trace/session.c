@@ -333,7 +333,7 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 
 		if (!session__site_intact(s, image, &sites[i], page) ||
 		    image__off(pi->im, sites[i].vaddr, &off)) {
-			s->site[ids[i]].refused = true;
+			s->site[ids[i]].refused = s->site[ids[i]].differs = true;
 			s->sites_refused++;
 			continue;
 		}
@@ -365,9 +365,16 @@ static int site_order(const void *a, const void *b)
 	return ex != ey ? ex - ey : (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-static void warn_refused(struct session *s, const struct site *site)
+static void warn_refused(struct session *s, const struct site *site, bool differs)
 {
-	if (site->role == HB_ROLE_ENTRY)
+	if (site->role == HB_ROLE_ENTRY && differs)
+		session__warn(
+			s,
+			"%s is not measured: its code in memory differs from that in %s (changed "
+			"by the process itself, or by another tool?)",
+			s->plan->func[site->func].f->name,
+			s->plan->image[s->plan->func[site->func].image].path);
+	else if (site->role == HB_ROLE_ENTRY)
 		session__warn(s, "%s is not measured: the kernel refused the probe on its entry",
 			      s->plan->func[site->func].f->name);
 	else if (site->role == HB_ROLE_RET)
@@ -410,7 +417,7 @@ static int settle_sites(struct session *s, u32 image, const u32 *ids)
 			while (nr < end)
 				state[nr++] = refused ? HB_RA_REFUSED : HB_RA_ATTACHED;
 		} else if (refused) {
-			warn_refused(s, &l->v[i]);
+			warn_refused(s, &l->v[i], s->site[ids[i]].differs);
 		}
 	}
 	err = put_batch(s->skel->maps.ras, key, state, nr);
@@ -441,6 +448,20 @@ static int attach_image(struct session *s, u32 image)
 	return err;
 }
 
+/* -ENODATA, with the reasons, if not one function's calls will be seen. */
+static int check_entries(const struct session *s)
+{
+	for (u32 i = 0; i < s->nr_sites; i++) {
+		const struct session_site *ss = &s->site[i];
+
+		if (ss->role == HB_ROLE_ENTRY && ss->func != SITE_NO_FUNC && !ss->refused)
+			return 0;
+	}
+	for (u32 i = 0; i < s->rec->nr_warnings; i++)
+		log_err("%s", s->rec->warning[i]);
+	return -ENODATA;
+}
+
 int session__attach(struct session *s)
 {
 	u64 t0 = mono_ns();
@@ -451,13 +472,15 @@ int session__attach(struct session *s)
 	for (u32 i = 0; i < s->plan->nr_images && !err; i++)
 		err = attach_image(s, i);
 	if (!err)
+		err = check_entries(s);
+	if (!err)
 		log_info("attached %u sites in %s", s->nr_sites - before - s->sites_refused,
 			 format_ns(took, sizeof(took), mono_ns() - t0));
 	if (err && !proc__alive(s->plan->proc))
 		err = -ESRCH;
 	if (err == -ESRCH)
 		log_err("process %d ended while it was being attached to", (int)s->plan->proc->pid);
-	else if (err)
+	else if (err && err != -ENODATA)
 		log_err("cannot attach to process %d: %s", (int)s->plan->proc->pid, strerror(-err));
 	return err;
 }

@@ -11,6 +11,7 @@
  *   session__close
  *
  * Each returns 0 or -errno with the reason logged where the user can do something about it.
+ * session__attach(): -ENODATA: no function can be measured.
  */
 #ifndef HBPROF_SESSION_H
 #define HBPROF_SESSION_H
@@ -35,7 +36,7 @@ struct session_site {
 	u64 vaddr;
 	u32 image, func;
 	u8 role, cls;
-	bool refused;
+	bool refused, differs; /* differs: in memory or in the file from what was decoded */
 };
 
 struct session {

@@ -12,6 +12,7 @@ struct code_page {
 	const struct plan_image *image;
 	u64 vaddr;
 	ssize_t nr_file, nr_memory;
+	bool unreadable; /* the memory, by whatever is not its being unmapped */
 	u8 file[4096 + SITE_BYTES], memory[4096 + SITE_BYTES];
 };
 

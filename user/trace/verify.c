@@ -4,6 +4,7 @@
  * target. Sites come by address, many to a page, so a page is read once for all of them: two system
  * calls for each of 8,000 sites took as long as attaching them.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ static void page_read(const struct session *s, const struct plan_image *pi, u64 
 		return;
 	p->nr_file = pread(pi->im->fd, p->file, len, (off_t)off);
 	p->nr_memory = process_vm_readv(s->plan->proc->pid, &local, 1, &remote, 1, 0);
+	p->unreadable = p->nr_memory < 0 && errno != EFAULT;
 }
 
 bool session__site_intact(const struct session *s, u32 image, const struct site *site,
@@ -43,8 +45,10 @@ bool session__site_intact(const struct session *s, u32 image, const struct site 
 	if (p->nr_file < (ssize_t)(at + site->len) ||
 	    memcmp(p->file + at, site->bytes, site->len) != 0)
 		return false;
+	if (p->unreadable)
+		return true; /* not permitted, or the process is gone: the file was compared */
 	if (p->nr_memory < (ssize_t)(at + site->len))
-		return true; /* not permitted, or paged out: the file was compared */
+		return false; /* nothing is mapped where this code should be */
 	/* In memory a breakpoint (0xcc) of another tracer may stand on its first byte. */
 	memory = p->memory + at;
 	return !memcmp(memory + 1, site->bytes + 1, site->len - 1) &&

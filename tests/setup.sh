@@ -3,28 +3,29 @@
 #
 # setup.sh - installs from Debian's packages what building and testing need and is not there yet.
 #
-#   tests/setup.sh [-q|--quiet] [build|demo|test|bench]     (default: test)
+#   tests/setup.sh [-q|--quiet] [--sudo] [build|demo|deb|test|bench]     (default: test)
 #
-# Each contains those before it.
+# build is part of all others; test has demo and deb, bench has test.
 #
 # With everything in place it is one dpkg-query. Without root it prints the command to run and
-# fails, so that nothing goes on half-equipped.
+# fails, so that nothing goes on half-equipped; with --sudo it runs that command by sudo.
 set -u -o pipefail
 
-quiet=
+quiet= with_sudo=
 want=test
 for arg in "$@"; do
     case $arg in
     -q | --quiet) quiet=1 ;;
-    build | demo | test | bench) want=$arg ;;
+    --sudo) with_sudo=1 ;;
+    build | demo | deb | test | bench) want=$arg ;;
     *)
-        echo "usage: tests/setup.sh [-q|--quiet] [build|demo|test|bench]" >&2
+        echo "usage: tests/setup.sh [-q|--quiet] [--sudo] [build|demo|deb|test|bench]" >&2
         exit 2
         ;;
     esac
 done
 
-# Package, the first stage that needs it, why. (No apostrophes: it is one quoted string.)
+# Package, what needs it first, why. (No apostrophes: it is one quoted string.)
 list='
 gcc             build the compiler
 libc6-dev       build headers of the C library
@@ -38,13 +39,17 @@ zlib1g-dev      build compressing captures
 libcjson-dev    build reading and writing JSON
 libzydis-dev    build decoding x86 instructions
 libiberty-dev   build demangling C++ and Rust names
-procps          demo finding processes
-binutils        demo dissecting the bundled programs
-g++             demo the bundled C++ program
+scdoc           deb the manual pages
+debhelper       deb make deb
+dpkg-dev        deb make deb
+procps          test finding processes
+binutils        test dissecting the bundled programs
+g++             test the bundled C++ program
 libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
 lld             test a program whose segments share pages of the file
-scdoc           test the manual pages
+lintian         test checking the Debian package
+zsh             test its completion
 python3         test checking JSON output
 tmux            test the live view
 libxml2-utils   test checking that flame graphs are well-formed
@@ -56,8 +61,13 @@ bpftrace        bench the cost of other probes, to compare with
 
 wanted() { # the packages of this stage, with their reasons
     awk -v want="$want" '
-        BEGIN { rank["build"] = 1; rank["demo"] = 2; rank["test"] = 3; rank["bench"] = 4 }
-        NF && rank[$2] <= rank[want] { p = $1; $1 = $2 = ""; sub(/^ +/, ""); print p "\t" $0 }' <<<"$list"
+        BEGIN {
+            has["build"] = "build"; has["demo"] = "build demo"; has["deb"] = "build deb"
+            has["test"] = "build demo deb test"; has["bench"] = has["test"] " bench"
+        }
+        NF && index(" " has[want] " ", " " $2 " ") {
+            p = $1; $1 = $2 = ""; sub(/^ +/, ""); print p "\t" $0
+        }' <<<"$list"
 }
 
 missing() {
@@ -84,8 +94,9 @@ go_package() {
 }
 
 need=$(missing)
-go=
-[ "$want" = build ] || go=$(go_package)
+go= wants_go=1
+case $want in build | deb) wants_go= ;; esac
+[ -z "$wants_go" ] || go=$(go_package)
 if [ -z "$need$go" ]; then
     [ -n "$quiet" ] || echo "setup: nothing to install"
     exit 0
@@ -95,16 +106,20 @@ packages=$(cut -f 1 <<<"$need" | tr '\n' ' ')
 echo "setup: missing packages:"
 sed 's/^/  /' <<<"$need"
 
-if [ "$(id -u)" != 0 ]; then
+if [ "$(id -u)" = 0 ]; then
+    with_sudo=
+elif [ -z "$with_sudo" ] || ! command -v sudo >/dev/null; then
     echo "setup.sh: not root; run:  sudo apt-get install $packages" >&2
     exit 1
 fi
-export DEBIAN_FRONTEND=noninteractive
+apt() { # the environment does not pass sudo
+    ${with_sudo:+sudo} env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+}
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
 install_them() { # package...
-    apt-get install -y -q --no-install-recommends "$@" >>"$log" 2>&1 || {
+    apt install -y -q --no-install-recommends "$@" >>"$log" 2>&1 || {
         cat "$log"
         echo "setup.sh: apt-get could not install: $*" >&2
         return 1
@@ -112,10 +127,11 @@ install_them() { # package...
     echo "setup: installed $*"
 }
 
-apt-get update -q >"$log" 2>&1 || echo "setup: apt-get update failed; trying with the old lists"
+echo "setup: installing them"
+apt update -q >"$log" 2>&1 || echo "setup: apt-get update failed; trying with the old lists"
 # shellcheck disable=SC2086 # a list of names
 install_them $packages || exit 1
 # The lists are new: a Go that was not known before may be now.
-if [ "$want" != build ] && [ -z "$go" ] && go=$(go_package) && [ -n "$go" ]; then
+if [ -n "$wants_go" ] && [ -z "$go" ] && go=$(go_package) && [ -n "$go" ]; then
     install_them "$go" || exit 1
 fi

@@ -143,7 +143,9 @@ check-all:
 bench: all build-workload
 	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/run.sh
 
+# Under sudo what was built goes to who called it: a later make without sudo must be able to write there.
 demo:
-	$(Q)tests/setup.sh --quiet demo
-	+$(Q)$(MAKE) all build-workload
-	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/demo.sh
+	$(Q)tests/setup.sh --quiet --sudo demo
+	+$(Q)$(MAKE) all
+	$(Q)HBPROF=$(O)/hbprof CC='$(CC)' tests/demo.sh
+	$(Q)test "$$(id -u)" != 0 || test -z "$$SUDO_UID" || chown -R "$$SUDO_UID:$$SUDO_GID" $(O)

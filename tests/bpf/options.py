@@ -209,10 +209,10 @@ def few_rows():
 def main():
     go = os.path.exists(f"{WORK}/gojson_plain")
     if go:
-        for out in ("json", "table"):
+        for out in ("json", "table", "csv"):
             test(f"a capture of a Go program shows nobody the same {out} again", replay,
                  "gojson_plain -mode mixed -n 500", [], out)
-    for out in ("json", "table"):
+    for out in ("json", "table", "csv"):
         test(f"a capture of a C program shows nobody the same {out} again", replay, SPIN,
              SPIN_PROBES, out)
     test("a capture is gzip of JSON", capture_is_gzip, SPIN)

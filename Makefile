@@ -12,7 +12,11 @@ O      ?= build
 ARCH   ?= $(HOST_ARCH)
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
-mandir ?= $(prefix)/share/man
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+# Where these shells look by themselves, at least for prefix=/usr/local and /usr.
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir  ?= $(datadir)/zsh/site-functions
 
 ifneq ($(filter-out x86 arm64,$(ARCH)),)
 $(error ARCH=$(ARCH) is not supported: x86 or arm64)
@@ -51,7 +55,7 @@ WARN += -Werror
 endif
 CFLAGS ?= -O2 -g
 INCLUDES    = -Iinclude -Iuser -I. -I$(O)/gen
-ALL_CFLAGS  = -std=gnu11 $(WARN) $(CFLAGS) -D_GNU_SOURCE
+ALL_CFLAGS  = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -D_GNU_SOURCE
 ALL_LDFLAGS = $(LDFLAGS)
 ifneq ($(SAN),)
 ALL_CFLAGS  += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
@@ -67,7 +71,7 @@ LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcjson 2>/dev/null) -l
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all man install clean help build-needs FORCE
+.PHONY: all man install uninstall deb clean help build-needs FORCE
 all: $(O)/hbprof
 	@:
 
@@ -199,11 +203,38 @@ $(O)/man/%: docs/man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)$(SCDOC) < $< > $@
 
+man_path = $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+BASH_COMP = $(DESTDIR)$(bashcompdir)/hbprof
+ZSH_COMP  = $(DESTDIR)$(zshcompdir)/_hbprof
+
 install: $(O)/hbprof $(MAN)
 	$(call msg,INSTALL,$(DESTDIR)$(bindir)/hbprof)
 	$(Q)$(INSTALL) -D -m 755 $(O)/hbprof $(DESTDIR)$(bindir)/hbprof
-	$(Q)$(foreach m,$(MAN),$(INSTALL) -D -m 644 $(m) \
-		$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) :
+	$(Q)$(foreach m,$(MAN),$(INSTALL) -D -m 644 $(m) $(call man_path,$(m)) &&) :
+	$(Q)$(INSTALL) -D -m 644 docs/completion/hbprof.bash $(BASH_COMP)
+	$(Q)$(INSTALL) -D -m 644 docs/completion/_hbprof $(ZSH_COMP)
+
+# Files only: folders may be others' too.
+uninstall:
+	$(Q)rm -fv $(DESTDIR)$(bindir)/hbprof $(foreach m,$(MAN),$(call man_path,$(m))) $(BASH_COMP) \
+		$(ZSH_COMP)
+
+# ---- the Debian package ---------------------------------------------------------------------
+
+# dpkg wants debian/ at the top of the source, where this tree does not have it: so a copy is made of
+# what git knows (of everything but the output, where there is no git), with debian/ in it. The
+# packages come out beside that copy, in $(O).
+DEB_SRC = $(O)/deb-src
+EXPORT_SRC = { { test -e .git && git ls-files -z 2>/dev/null; } || find . -path ./.git -prune -o -path './$(O)' -prune -o \
+	-type f -print0; } | tar -c --null -T - | tar -x -C $(DEB_SRC)
+
+deb:
+	$(Q)tests/setup.sh --quiet --sudo deb
+	$(Q)rm -rf $(DEB_SRC) && mkdir -p $(DEB_SRC)
+	$(Q)$(EXPORT_SRC)
+	$(Q)cp -r docs/debian $(DEB_SRC)/debian
+	$(Q)cd $(DEB_SRC) && unset MAKEFLAGS MFLAGS MAKELEVEL && dpkg-buildpackage -us -uc -b
+	$(Q)ls $(O)/hbprof_*.deb
 
 include tests/tests.mk
 
@@ -224,7 +255,9 @@ make check-layers  which folder may include which; -headers: each header compile
 make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
 make demo          profiles a bundled workload for some seconds and prints the report; needs root
 make man           the manual pages, in $(O)/man
-make install       binary and manual pages, under DESTDIR and prefix ($(prefix))
+make install       binary, manual pages and completions, under DESTDIR and prefix ($(prefix));
+                   make uninstall removes them
+make deb           a Debian package, in $(O); installs what that needs
 make clean         removes $(O)
 
 O=DIR              output folder (build)         V=1       show the commands

@@ -34,8 +34,8 @@ like "$out" 'ARCH=sparc is not supported' "an unknown architecture is named"
 
 out=$(mk help)
 is "$?" 0 "make help succeeds"
-for target in check check-unit check-cli check-bpf check-fuzz bench demo install man clean; do
-    like "$out" "make $target( |\$)" "make help has $target"
+for target in check check-unit check-cli check-bpf check-fuzz bench demo install uninstall deb man clean; do
+    like "$out" "make $target( |,|\$)" "make help has $target"
 done
 
 if command -v scdoc >/dev/null && [ -x "$HBPROF" ]; then
@@ -44,6 +44,15 @@ if command -v scdoc >/dev/null && [ -x "$HBPROF" ]; then
         DESTDIR="$HB_TMP/root" prefix=/usr 2>&1)
     like "$out" "/root/usr/bin/hbprof" "install puts the binary under DESTDIR and prefix"
     like "$out" "/root/usr/share/man/man1/hbprof-report.1" "install puts the pages in man1"
+    like "$out" "/root/usr/share/bash-completion/completions/hbprof" "install puts bash's completion there"
+    like "$out" "/root/usr/share/zsh/site-functions/_hbprof" "install puts zsh's completion there"
+    files=$(grep -oE "$HB_TMP/root/[^ ]*" <<<"$out" | sort -u)
+    xargs dirname <<<"$files" | xargs mkdir -p
+    xargs touch <<<"$files"
+    touch "$HB_TMP/root/usr/bin/other"
+    mk uninstall DESTDIR="$HB_TMP/root" prefix=/usr >"$HB_TMP/out"
+    is "$(find "$HB_TMP/root" -type f)" "$HB_TMP/root/usr/bin/other" \
+        "uninstall removes what install has installed, and nothing else"
 else
     skip "install puts files under DESTDIR and prefix" "not built, or no scdoc"
 fi

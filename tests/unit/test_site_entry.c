@@ -161,6 +161,18 @@ static void test_go_push_too_far_down_is_not_the_prologue(void **state)
 
 /* ---- C ---- */
 
+static void test_what_an_entry_block_fills_or_waits_for_is_part_of_the_call(void **state)
+{
+	const struct code fill = CODE(0x48, 0x81, 0xec, 0x00, 0x00, 0x04, 0x00, /* sub $256K,%rsp */
+				      0xf3, 0xaa, 0x75, 0x00, 0xc3);		/* rep stosb; jne */
+	const struct code id = CODE(0x31, 0xc0, 0x0f, 0xa2, 0x75, 0x00, 0xc3); /* xor; cpuid; jne */
+	struct site s = entry_of(&fill, &c_wants_nothing);
+
+	expect_at(&s, 0, HB_CLASS_STEP, 0, 0);
+	s = entry_of(&id, &c_wants_nothing);
+	expect_at(&s, 0, HB_CLASS_STEP, 0, 0);
+}
+
 static void test_endbr64_is_passed_over(void **state)
 {
 	const struct code c = CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x5d, 0xc3); /* push at 4 */
@@ -421,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_go_push_that_a_loop_leads_to_is_not_the_prologue),
 		cmocka_unit_test(test_go_push_after_a_call_is_not_the_prologue),
 		cmocka_unit_test(test_go_push_too_far_down_is_not_the_prologue),
+		cmocka_unit_test(test_what_an_entry_block_fills_or_waits_for_is_part_of_the_call),
 		cmocka_unit_test(test_endbr64_is_passed_over),
 		cmocka_unit_test(test_sp_is_corrected_for_what_the_prologue_has_done),
 		cmocka_unit_test(test_a_call_or_a_tail_jump_closes_the_entry_block_and_will_do),

@@ -110,6 +110,85 @@ static void test_an_unknown_sp_leaves_the_return_address(void **state)
 	expect_at(&s, 5, HB_CLASS_STEP, -8);
 }
 
+static void test_nothing_behind_an_instruction_that_may_take_long_is_the_site(void **state)
+{
+	const struct code copy = CODE(CALL, TEST_AX, 0xf3, 0x48, 0xa5, 0x75, 0x00, 0xc3);
+	const struct code fill = CODE(CALL, TEST_AX, 0xf3, 0xaa, 0x75, 0x00, 0xc3);
+	const struct code scan = CODE(CALL, TEST_AX, 0xf2, 0xae, 0x75, 0x00, 0xc3);
+	const struct code id = CODE(CALL, TEST_AX, 0x0f, 0xa2, 0x75, 0x00, 0xc3); /* cpuid */
+	const struct code pause = CODE(CALL, TEST_AX, 0xf3, 0x90, 0x75, 0x00, 0xc3);
+	const struct code one = CODE(CALL, TEST_AX, 0x48, 0xa5, 0x75, 0x00, 0xc3); /* movsq */
+	const struct code *slow[] = {&copy, &fill, &scan, &id, &pause};
+	struct site s;
+
+	for (size_t n = 0; n < sizeof(slow) / sizeof(*slow); n++) {
+		s = return_of(slow[n], &wants_nothing);
+		expect_at(&s, 5, HB_CLASS_STEP, -8);
+	}
+	s = return_of(&one, &wants_nothing);
+	expect_at(&s, 10, HB_CLASS_BRANCH, -8);
+}
+
+static void test_a_site_far_behind_the_return_is_none(void **state)
+{
+	u8 bytes[5 + 3 * 16 + 3] = {CALL};
+	struct code c = CODE(CALL);
+	struct site s;
+
+	for (size_t n = 0; n < 16; n++)
+		memcpy(bytes + 5 + 3 * n, (const u8[]){TEST_AX}, 3);
+	memcpy(bytes + 5 + 3 * 16, (const u8[]){0x75, 0x00, 0xc3}, 3);
+	c.bytes = bytes;
+	c.len = sizeof(bytes);
+	s = return_of(&c, &wants_nothing);
+	expect_at(&s, 5, HB_CLASS_STEP, -8);
+	/* One instruction less between. */
+	memcpy(bytes + 5 + 3 * 15, (const u8[]){0x75, 0x00, 0xc3}, 3);
+	c.len = 5 + 3 * 15 + 3;
+	s = return_of(&c, &wants_nothing);
+	expect_at(&s, 5 + 3 * 15, HB_CLASS_BRANCH, -8);
+}
+
+#define XORPS_15   0x45, 0x0f, 0x57, 0xff				/* xorps %xmm15,%xmm15 */
+#define LOAD_G	   0x64, 0x4c, 0x8b, 0x34, 0x25, 0xf8, 0xff, 0xff, 0xff /* mov %fs:-8,%r14 */
+#define LOAD_G_PIE 0x49, 0xc7, 0xc6, 0xf8, 0xff, 0xff, 0xff, 0x64, 0x4d, 0x8b, 0x36
+
+/* Assembly may leave anything in the goroutine's register; a call of it is followed by a load. */
+static void test_a_go_site_is_behind_the_load_of_the_goroutine(void **state)
+{
+	const struct code nop = CODE(CALL, 0x90, XORPS_15, LOAD_G, TEST_AX, 0x75, 0x00, 0xc3);
+	const struct code pie = CODE(CALL, XORPS_15, LOAD_G_PIE, TEST_AX, 0x75, 0x00, 0xc3);
+	const struct code ret = CODE(CALL, XORPS_15, LOAD_G, ADD_SP_24, 0x5d, 0xc3);
+	const struct code other = CODE(CALL, 0x90, 0x64, 0x4c, 0x8b, 0x2c, 0x25, 0xf8, 0xff, 0xff,
+				       0xff, 0x75, 0x00, 0xc3); /* mov %fs:-8,%r13 */
+	const struct site_want go = {.lang = HB_LANG_GO};
+	struct site s = return_of(&nop, &go);
+
+	expect_at(&s, 5 + 1 + 4 + 9 + 3, HB_CLASS_BRANCH, -8);
+	s = return_of(&pie, &go);
+	expect_at(&s, 5 + 4 + 11 + 3, HB_CLASS_BRANCH, -8);
+	s = return_of(&ret, &go); /* single-stepped, but not at the return address */
+	expect_at(&s, 5 + 4 + 9, HB_CLASS_STEP, -8);
+	s = return_of(&other, &go);
+	expect_at(&s, 5, HB_CLASS_NOP, -8);
+	s = return_of(&nop, &wants_nothing); /* C has threads */
+	expect_at(&s, 5, HB_CLASS_NOP, -8);
+}
+
+static void test_a_load_of_the_goroutine_on_another_line_is_another_s(void **state)
+{
+	const struct code branch = CODE(CALL, TEST_AX, 0x75, 0x0a, LOAD_G, 0x90, 0xc3);
+	const struct code join = CODE(CALL, 0x90,	  /* 0, 5 */
+				      LOAD_G, 0x75, 0xf5, /* 6, 15: jne 6 */
+				      0xc3);
+	const struct site_want go = {.lang = HB_LANG_GO};
+	struct site s = return_of(&branch, &go);
+
+	expect_at(&s, 8, HB_CLASS_BRANCH, -8);
+	s = return_of(&join, &go);
+	expect_at(&s, 5, HB_CLASS_NOP, -8);
+}
+
 static void test_a_site_at_a_jump_target_is_avoided(void **state)
 {
 	const struct code c = CODE(CALL, TEST_AX,     /* 0, 5 */
@@ -470,6 +549,10 @@ int main(void)
 		cmocka_unit_test(test_a_push_on_the_way_lowers_sp),
 		cmocka_unit_test(test_a_return_or_an_indirect_branch_leaves_the_return_address),
 		cmocka_unit_test(test_an_unknown_sp_leaves_the_return_address),
+		cmocka_unit_test(test_nothing_behind_an_instruction_that_may_take_long_is_the_site),
+		cmocka_unit_test(test_a_site_far_behind_the_return_is_none),
+		cmocka_unit_test(test_a_go_site_is_behind_the_load_of_the_goroutine),
+		cmocka_unit_test(test_a_load_of_the_goroutine_on_another_line_is_another_s),
 		cmocka_unit_test(test_a_site_at_a_jump_target_is_avoided),
 		cmocka_unit_test(test_a_jump_target_on_the_way_is_not_crossed),
 		cmocka_unit_test(test_a_return_address_that_is_a_jump_target_changes_nothing),

@@ -44,13 +44,16 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin hostile hostile_cxx libtestcodec.so liblatecodec.so"
+files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cxx libtestcodec.so liblatecodec.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
     gojson_nosect gocgo"
+goasm=
+[ -z "$go" ] || [ "$(uname -m)" != x86_64 ] || goasm=goasm
+files="$files $goasm"
 
 state() {
-    find "$src" -type f \( -name '*.go' -o -name '*.[chS]' -o -name '*.cc' -o -name 'go.mod' \
+    find "$src" -type f \( -name '*.go' -o -name '*.[chSs]' -o -name '*.cc' -o -name 'go.mod' \
         -o -name build.sh \) -print0 | sort -z | xargs -0 sha256sum
     "$CC" --version
     "$CXX" --version
@@ -88,6 +91,7 @@ build_c() {
     cc -fno-pie -no-pie -Wl,-z,now -o "$out/cjson_fixed" "$c/cjson_work.c" -lcjson -lpthread
     cc -s -o "$out/cjson_stripped" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
+    cc -o "$out/shapes" "$c/shapes.c" -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     [ "$lld" = none ] || cc $lld -fuse-ld=lld -o "$out/hostile_lld" "$c/hostile.c" \
@@ -119,6 +123,7 @@ build_all_go() {
     CGO_ENABLED=1 build_go gojson_staticpie gojson -buildmode=pie \
         -ldflags "-linkmode external -extldflags -static-pie"
     CGO_ENABLED=1 build_go gocgo gocgo
+    [ -z "$goasm" ] || CGO_ENABLED=0 build_go goasm goasm
     cp -f "$out/gojson_stripped" "$out/gojson_nosect"
     drop_sections "$out/gojson_nosect"
     ln -sf gojson_plain "$out/gojson"
@@ -174,6 +179,8 @@ check_c() {
     expect hostile tail_a 'jmp .*<tail_b>' "must jump to tail_b"
     expect hostile step_funcptr 'call +\*' "must call through a pointer"
     expect hostile over_stale 'sub +\$0x[0-9a-f]{3},%rsp' "must have a large frame"
+    expect shapes step_after '^rep movsb' "must copy behind the call"
+    expect shapes filled '^rep stos' "must fill at its beginning"
     expect hostile_cxx _ZN7hostile5codecEi 'call .*<_ZL6nestedi>' "must call nested"
     expect hostile_cxx _ZL6nestedi 'call .*<_ZN7hostile5codecEi>' "must call codec"
     expect cjson_work step_print 'call .*<cJSON_Print@plt>' "must go through the PLT"
@@ -211,6 +218,8 @@ check_go() {
     expect $g main.goMarshal.gowrap1 'call .*<encoding/json.Marshal>' "must call directly"
     expect $g main.overStale 'sub +\$0x[0-9a-f]{3,},%rsp' "must have a large frame"
     expect $g 'main.(*worker).marshalFar' 'sub +\$0x[0-9a-f]{3,},%rsp' "must have a large frame"
+    expect goasm main.total 'call .*<main.Sum.abi0>' "must call Sum"
+    expect goasm main.Sum.abi0 ',%r14$' "must use the goroutine's register"
     expect $g encoding/json.MarshalIndent 'call .*<encoding/json.Marshal>' "must call Marshal"
 }
 

@@ -44,6 +44,9 @@ struct insn {
 	u8 cls;	       /* enum hb_class: how the kernel executes it under a probe */
 	bool refused;  /* no probe is possible or safe here: attach is refused, the kernel is known
 			      to execute it wrongly, or differs from version to version */
+	bool slow;     /* takes as long as it likes: copies of any length, waits, saved states */
+	bool loads_g;  /* sets the register that Go keeps the goroutine in, from the thread's own
+			      memory: until then it may hold anything */
 	bool sp_known; /* sp_delta holds; false: SP becomes something not known */
 	s32 sp_delta;  /* added to SP by executing it */
 	u32 writes;    /* bit per general register 0..31 that it may change, SP left out */

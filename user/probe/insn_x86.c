@@ -343,6 +343,56 @@ static void classify(const struct x86_insn *x, bool long_nops, struct insn *out)
 		classify_nop(x, long_nops, out);
 }
 
+/* Without a bound that is small beside a call. What enters the kernel ends a line anyway: SP is not
+ * followed over it. */
+static bool is_slow(const struct x86_insn *x)
+{
+	if (x->i.attributes &
+	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+		return true;
+	switch (x->i.meta.category) {
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT:
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+	case ZYDIS_CATEGORY_RDRAND:
+	case ZYDIS_CATEGORY_RDSEED:
+	case ZYDIS_CATEGORY_WAITPKG:
+		return true;
+	default:
+		break;
+	}
+	switch (x->i.mnemonic) {
+	case ZYDIS_MNEMONIC_CPUID: /* traps in every guest */
+	case ZYDIS_MNEMONIC_PAUSE:
+	case ZYDIS_MNEMONIC_FWAIT:
+	case ZYDIS_MNEMONIC_FXSAVE:
+	case ZYDIS_MNEMONIC_FXSAVE64:
+	case ZYDIS_MNEMONIC_FXRSTOR:
+	case ZYDIS_MNEMONIC_FXRSTOR64:
+	case ZYDIS_MNEMONIC_FNSAVE:
+	case ZYDIS_MNEMONIC_FRSTOR:
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_CLFLUSHOPT:
+	case ZYDIS_MNEMONIC_SERIALIZE:
+	case ZYDIS_MNEMONIC_RDPMC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* mov %fs:-8,%r14, or through a register in a PIE: getgFromTLS() of Go's compiler
+ * (cmd/compile/internal/amd64/ssa.go), which has it behind calls of assembly (ABI0). */
+static bool loads_g(const struct x86_insn *x)
+{
+	return x->i.mnemonic == ZYDIS_MNEMONIC_MOV &&
+	       x->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       x->op[0].reg.value == ZYDIS_REGISTER_R14 &&
+	       x->op[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       x->op[1].mem.segment == ZYDIS_REGISTER_FS;
+}
+
 /* ---- what it does to SP, registers and memory ---- */
 
 static bool add_sp(const struct x86_insn *x, s32 *delta)
@@ -542,6 +592,8 @@ static int x86_decode(const u8 *code, size_t max, u64 vaddr, bool long_nops, str
 	out->cond = INSN_NO_COND;
 	fill_branch(&x, vaddr, out);
 	classify(&x, long_nops, out);
+	out->slow = is_slow(&x);
+	out->loads_g = loads_g(&x);
 	fill_sp(&x, out);
 	fill_effects(&x, out);
 	fill_push_pop(&x, out);

@@ -42,6 +42,8 @@ enum site_rank site_rank(const struct insn *in, const struct regtrack *t, u32 re
 
 bool site_line_ends(const struct insn *in)
 {
+	if (in->slow)
+		return true;
 	switch (in->kind) {
 	case INSN_CALL_REL:
 	case INSN_CALL_IND:

@@ -12,8 +12,6 @@
 
 #include "probe/site_impl.h"
 
-#define ENTRY_INSNS 64 /* looked at; what is skipped is not measured */
-
 /*
  * In a body whose joins are not all known (a jump table, data among the code) one may lie anywhere
  * but before an instruction that lowers SP: a loop over that would never end. The last of those
@@ -24,7 +22,7 @@ static u64 last_frame_insn(const struct codemap *m)
 	u64 at = m->code->vaddr, last = at;
 	struct insn in;
 
-	for (int n = 0; n < ENTRY_INSNS && !code__decode(m->code, at, &in); n++) {
+	for (int n = 0; n < SITE_LINE_INSNS && !code__decode(m->code, at, &in); n++) {
 		if (site_line_ends(&in) || !in.sp_known || (n && codemap__is_join(m, at)))
 			break;
 		if (in.sp_delta < 0)
@@ -48,7 +46,7 @@ static int entry_block(const struct codemap *m, const struct site_want *want, st
 		return -ENOTSUP;
 	}
 	regtrack__init(&t, c->ops->sp_reg);
-	for (int n = 0; n < ENTRY_INSNS && at <= last; n++) {
+	for (int n = 0; n < SITE_LINE_INSNS && at <= last; n++) {
 		if ((n && codemap__is_join(m, at)) || code__decode(c, at, &in))
 			break;
 		rank = site_rank(&in, &t, want->entry_regs);

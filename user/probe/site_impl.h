@@ -15,8 +15,15 @@ enum site_rank {
 };
 
 enum site_rank site_rank(const struct insn *in, const struct regtrack *t, u32 regs);
-/* True if nothing after this instruction is on the same straight line. */
+/* True if nothing after this instruction is on the same straight line, or not soon. */
 bool site_line_ends(const struct insn *in);
+/*
+ * Instructions of a line that are looked at. What stands between a call's boundary and its site is time
+ * that is counted on the wrong side, so a site far off is no good one. Of 104,061 calls in the go
+ * command 67.9 % have an emulated instruction within 16, and 68.7 % within 64; of libprotobuf's 37,064
+ * it is 91.1 and 91.3 %.
+ */
+#define SITE_LINE_INSNS 16
 /* Fills all but role, func, flags and ra: `in` stands at vaddr in c, t says where things are, and
  * sp_fix = sp_base - t->sp. */
 void site__set(struct site *s, const struct code *c, u64 vaddr, const struct insn *in,

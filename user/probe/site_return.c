@@ -11,8 +11,25 @@
 
 #include "probe/site_impl.h"
 
-/* What stands between the return and the site counts as time of the call. */
-#define RETURN_INSNS 64
+/*
+ * Assembly of Go may use the goroutine's register for something else, and whoever calls it in code of
+ * the compiler loads the register anew: where the line has such a load, a site before it would find no
+ * goroutine. The address behind it, or ra.
+ */
+static u64 goroutine_known(const struct code *c, const struct codemap *m, u64 ra)
+{
+	struct insn in;
+	u64 at = ra;
+
+	for (int n = 0; n < SITE_LINE_INSNS; n++, at += in.len) {
+		if ((n && m && codemap__is_join(m, at)) || code__decode(c, at, &in) ||
+		    site_line_ends(&in))
+			break;
+		if (in.loads_g)
+			return at + in.len;
+	}
+	return ra;
+}
 
 int site__return_in(const struct code *c, const struct codemap *m, u64 ra,
 		    const struct site_want *want, struct site *out, bool *straight)
@@ -20,19 +37,21 @@ int site__return_in(const struct code *c, const struct codemap *m, u64 ra,
 	enum site_rank rank, best = SITE_RANK_NONE;
 	struct regtrack t;
 	struct insn in;
-	u64 at = ra;
+	u64 at = ra, from = ra;
 
 	if (code__decode(c, ra, &in))
 		return -EILSEQ;
 	if (m && !m->unsure && !codemap__is_insn(m, ra))
 		return -EILSEQ; /* inside an instruction: nothing returns to here */
+	if (want->lang == HB_LANG_GO)
+		from = goroutine_known(c, m, ra);
 	regtrack__init(&t, c->ops->sp_reg);
-	for (int n = 0; n < RETURN_INSNS; n++) {
+	for (int n = 0; n < SITE_LINE_INSNS; n++) {
 		if (n && m && codemap__is_join(m, at))
 			break;
 		if (code__decode(c, at, &in))
 			break;
-		rank = site_rank(&in, &t, want->exit_regs);
+		rank = at < from ? SITE_RANK_NONE : site_rank(&in, &t, want->exit_regs);
 		if (rank > best) {
 			best = rank;
 			site__set(out, c, at, &in, &t, -c->ops->ret_sp);

@@ -141,11 +141,12 @@ static void use_buildinfo(const struct buildinfo *b)
 static u32 use_registry(const struct image *im, const struct symtab *t, const struct buildinfo *b)
 {
 	struct registry_report rep = {0};
+	struct registry *r = NULL;
 	struct func_list funcs;
 	u32 nr = 0;
 
 	func_list__init(&funcs);
-	if (!registry__match(im, t, b, &funcs, &rep))
+	if (!registry__open(&r) && !registry__match(r, im, t, b, &funcs, &rep))
 		nr = (u32)funcs.nr;
 	sink += (u64)registry__probe(im, t, "cJSON_Print=encode", &funcs, &nr);
 	sink += (u64)registry__probe(im, t, "main.(*T).M7", &funcs, &nr);
@@ -156,6 +157,7 @@ static u32 use_registry(const struct image *im, const struct symtab *t, const st
 	}
 	nr = rep.nr_found;
 	func_list__fini(&funcs);
+	registry__close(r);
 	return nr;
 }
 

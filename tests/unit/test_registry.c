@@ -6,9 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sym/codectab.h"
-#include "sym/registry.h"
-#include "symfile.h"
+#include "opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,85 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CODE(off) (SYMFILE_CODE + (off))
-
-/* Registers as they are numbered on x86-64. */
-enum { AX, CX, DX, BX, SP, BP, SI, DI };
-
-struct opened {
-	struct image *im;
-	struct symtab *t;
-	struct buildinfo *build;
-	struct func_list found;
-	struct registry_report rep;
-};
-
-static void opened__init(struct opened *o, struct image *im)
-{
-	int go_err;
-
-	*o = (struct opened){.im = im};
-	func_list__init(&o->found);
-	assert_int_equal(symtab__open(im, &o->t, &go_err), 0);
-	assert_int_equal(go_err, 0);
-	if (buildinfo__open(im, &o->build))
-		o->build = NULL;
-}
-
-static struct opened open_symfile(struct symfile *s)
-{
-	struct elf_blob file;
-	struct image *im;
-	struct opened o;
-
-	symfile__build(s, &file);
-	assert_int_equal(image__open_mem(file.bytes, file.len, &im), 0);
-	elf_blob__free(&file);
-	opened__init(&o, im);
-	return o;
-}
-
-static void opened__close(struct opened *o)
-{
-	func_list__fini(&o->found);
-	buildinfo__close(o->build);
-	symtab__close(o->t);
-	image__close(o->im);
-}
-
-static void opened__match(struct opened *o)
-{
-	assert_int_equal(registry__match(o->im, o->t, o->build, &o->found, &o->rep), 0);
-	assert_int_equal(o->rep.nr_found, o->found.nr);
-}
-
 static int opened__probe(struct opened *o, const char *spec, u32 *nr)
 {
 	return registry__probe(o->im, o->t, spec, &o->found, nr);
-}
-
-/* The one function of that name. */
-static const struct func *func_named(const struct opened *o, const char *name)
-{
-	const struct func *f = NULL;
-
-	for (size_t i = 0; i < o->found.nr; i++) {
-		if (strcmp(o->found.v[i].name, name))
-			continue;
-		if (f)
-			fail_msg("%s is there twice", name);
-		f = &o->found.v[i];
-	}
-	if (!f)
-		fail_msg("%s is not there", name);
-	return f;
-}
-
-static void assert_value(const struct hb_value *v, u8 kind, u8 reg, s32 add)
-{
-	assert_int_equal(v->kind, kind);
-	assert_int_equal(v->reg, reg);
-	assert_int_equal(v->add, add);
 }
 
 /* ---- Go ---- */
@@ -189,7 +111,7 @@ static void test_unknown_machine_is_refused(void **state)
 	struct symfile s = {.machine = EM_RISCV};
 	struct opened o = open_symfile(&s);
 
-	assert_int_equal(registry__match(o.im, o.t, NULL, &o.found, &o.rep), -ENOTSUP);
+	assert_int_equal(registry__match(o.r, o.im, o.t, NULL, &o.found, &o.rep), -ENOTSUP);
 	assert_int_equal(o.found.nr, 0);
 	opened__close(&o);
 }
@@ -242,27 +164,9 @@ static void test_go_name_in_an_elf_table_is_no_go_codec(void **state)
 
 /* ---- C ---- */
 
-static const struct symfile_elf cjson_dyn[] = {
-	{SYMFILE_SYM("cJSON_Parse", CODE(0), 0x20, STT_FUNC), .dyn = true},
-	{SYMFILE_SYM("cJSON_ParseWithLengthOpts", CODE(0x20), 0x20, STT_FUNC), .dyn = true},
-	{SYMFILE_SYM("cJSON_PrintUnformatted", CODE(0x40), 0x20, STT_FUNC), .dyn = true},
-	{SYMFILE_SYM("cJSON_PrintPreallocated", CODE(0x60), 0x20, STT_FUNC), .dyn = true},
-};
-
 static const struct symfile_elf cjson_imports[] = {
 	{SYMFILE_SYM("cJSON_Parse", CODE(0x10), 0, STT_FUNC), .dyn = true, .import = true},
 };
-
-static struct symfile cjson_library(const char *soname)
-{
-	return (struct symfile){
-		.type = ET_DYN,
-		.elf = cjson_dyn,
-		.nr_elf = sizeof(cjson_dyn) / sizeof(cjson_dyn[0]),
-		.soname = soname,
-		.dynamic = true,
-	};
-}
 
 static void test_cjson_is_found_in_its_library(void **state)
 {
@@ -358,6 +262,7 @@ static void match_damaged(const struct elf_blob *file)
 	struct opened o = {0};
 	int go_err;
 
+	assert_int_equal(registry__open(&o.r), 0);
 	assert_int_equal(image__open_mem(file->bytes, file->len, &o.im), 0);
 	if (!symtab__open(o.im, &o.t, &go_err))
 		opened__match(&o);
@@ -411,47 +316,6 @@ static void test_version_of_a_c_library_is_in_its_real_name(void **state)
 	opened__match(&o);
 	assert_string_equal(func_named(&o, "cJSON_Parse")->library_version, "1.7.15");
 	opened__close(&o);
-}
-
-/* ---- the table ---- */
-
-static void test_every_entry_is_complete_on_both_machines(void **state)
-{
-	const u16 machines[] = {EM_X86_64, EM_AARCH64};
-
-	for (size_t m = 0; m < 2; m++) {
-		for (size_t i = 0; i < codectab_size(); i++) {
-			struct codec_entry e;
-
-			assert_int_equal(codectab_entry(i, machines[m], &e), 0);
-			assert_non_null(e.codec);
-			assert_non_null(e.op);
-			assert_non_null(e.symbol);
-			assert_non_null(e.library);
-			/* An error kind has a value to look at, and the other way round. */
-			assert_int_equal(e.err.kind != HB_VALUE_NONE, e.err_kind != HB_ERR_NONE);
-			assert_true(e.size_in.reg < HB_LOC_NR && e.size_out.reg < HB_LOC_NR);
-			if (e.lang == HB_LANG_GO)
-				assert_memory_equal(e.symbol, e.library, strlen(e.library));
-		}
-	}
-}
-
-static void test_entries_of_a_library_follow_each_other_and_none_is_there_twice(void **state)
-{
-	struct codec_entry a, b, before;
-
-	for (size_t i = 0; i < codectab_size(); i++) {
-		assert_int_equal(codectab_entry(i, EM_X86_64, &a), 0);
-		before = a;
-		for (size_t j = i + 1; j < codectab_size(); j++) {
-			assert_int_equal(codectab_entry(j, EM_X86_64, &b), 0);
-			assert_string_not_equal(a.symbol, b.symbol);
-			if (!strcmp(a.library, b.library))
-				assert_string_equal(before.library, a.library);
-			before = b;
-		}
-	}
 }
 
 /* ---- functions named by the user ---- */
@@ -651,9 +515,6 @@ int main(void)
 		cmocka_unit_test(test_ifunc_is_not_matched),
 		cmocka_unit_test(test_no_byte_of_the_dynamic_section_leads_outside),
 		cmocka_unit_test(test_version_of_a_c_library_is_in_its_real_name),
-		cmocka_unit_test(test_every_entry_is_complete_on_both_machines),
-		cmocka_unit_test(
-			test_entries_of_a_library_follow_each_other_and_none_is_there_twice),
 		cmocka_unit_test(test_operation_is_the_word_after_the_last_equals_sign),
 		cmocka_unit_test(test_name_may_contain_equals_signs),
 		cmocka_unit_test(test_unknown_operation_is_refused),

@@ -13,6 +13,7 @@
 #include "capture/capture.h"
 #include "capture/host.h"
 #include "cmd/cmd.h"
+#include "cmd/codecopt.h"
 #include "cmd/live.h"
 #include "cmd/record_loop.h"
 #include "report/report.h"
@@ -29,6 +30,7 @@ enum {
 	OPT_PID = 256,
 	OPT_EXIT,
 	OPT_PROBE,
+	OPT_CODECS,
 	OPT_FORMAT,
 	OPT_MAX_TASKS,
 	OPT_MAX_ROWS,
@@ -41,6 +43,7 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "N", 0, "Process to measure (its process id)", 1},
 	{"probe", OPT_PROBE, "NAME[=OP]", 0,
 	 "Also measure the function NAME; OP is encode or decode (may be repeated)", 1},
+	{"codecs", OPT_CODECS, "FILE", 0, CODECS_HELP, 1},
 	{"duration", 'd', "TIME", 0, "Stop after TIME: 10s, 500ms (default: until Ctrl-C)", 2},
 	{"exit", OPT_EXIT, "MODE", 0,
 	 "Where a call's end is seen: site, the return address (default), or ret, the function's "
@@ -69,8 +72,8 @@ struct record_opts {
 	u64 pid, duration_ns, max_tasks, max_rows;
 	u64 sample_hz;
 	bool no_stacks;
-	const char **probe;
-	size_t nr_probes;
+	const char **probe, **codecs;
+	size_t nr_probes, nr_codecs;
 	const char *output;
 	enum report_format format;
 	bool exit_ret, no_live, quiet;
@@ -109,6 +112,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_PROBE:
 		o->probe[o->nr_probes++] = arg;
+		return 0;
+	case OPT_CODECS:
+		o->codecs[o->nr_codecs++] = arg;
 		return 0;
 	case 'd':
 		if (parse_duration_ns(arg, &o->duration_ns) || !o->duration_ns)
@@ -290,6 +296,7 @@ static int record(const struct record_opts *o)
 	struct plan_opts po = {
 		.probe = o->probe, .nr_probes = o->nr_probes, .exit_ret = o->exit_ret};
 	struct proc *p = NULL;
+	struct registry *codecs = NULL;
 	struct plan *plan = NULL;
 	struct waiter w = WAITER_NONE;
 	int status = open_target(o->pid, &p), err;
@@ -297,6 +304,9 @@ static int record(const struct record_opts *o)
 	if (status)
 		goto out;
 	status = EXIT_FAILED;
+	if (codecopt__open(o->codecs, o->nr_codecs, &codecs))
+		goto out;
+	po.registry = codecs;
 	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;
 	if (err) {
 		say_no_capture(o->output, err);
@@ -322,6 +332,7 @@ static int record(const struct record_opts *o)
 	status = measure(o, &w, plan);
 out:
 	plan__free(plan);
+	registry__close(codecs);
 	proc__close(p);
 	waiter__close(&w);
 	return status;
@@ -334,7 +345,8 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	o.probe = calloc(argc + 1, sizeof(*o.probe));
-	if (!o.probe)
+	o.codecs = calloc(argc + 1, sizeof(*o.codecs));
+	if (!o.probe || !o.codecs)
 		return EXIT_FAILED;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!o.output) {
@@ -345,5 +357,6 @@ int cmd_record(int argc, char **argv)
 		log_set_level(o.verbose > 1 ? LOG_DEBUG : LOG_INFO);
 	status = record(&o);
 	free(o.probe);
+	free(o.codecs);
 	return status;
 }

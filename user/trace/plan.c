@@ -76,6 +76,8 @@ void plan__free(struct plan *pl)
 	free(pl->func);
 	func_list__fini(&pl->list);
 	free(pl->language);
+	free(pl->alt);
+	registry__close(pl->own_registry);
 	free(pl);
 }
 
@@ -110,9 +112,9 @@ static void image_code_range(struct plan_image *pi)
 	}
 }
 
-static int image_load(struct proc *p, const struct proc_map *m, struct plan_image *pi)
+static int image_load(const struct proc *p, const struct proc_map *m, struct plan_image *pi)
 {
-	int fd = proc__open_map(p, m), err, go_err = 0;
+	int fd = plan_open_map(p, m), err, go_err = 0;
 	u64 vaddr, t0;
 	char took[16];
 
@@ -226,7 +228,7 @@ static int gather_probes(struct plan *pl, const struct plan_opts *o, u32 image, 
 static int gather_image(struct plan *pl, const struct plan_opts *o, const struct proc_map *m,
 			struct gather *g)
 {
-	struct registry_report rep = {0};
+	struct registry_report rep = {.alt = pl->alt};
 	struct found f;
 	int err = plan__image_of(pl, m, &f.image);
 	struct plan_image *pi;
@@ -241,7 +243,7 @@ static int gather_image(struct plan *pl, const struct plan_opts *o, const struct
 	if (!pi->syms || !pi->ops)
 		return 0;
 	f.from = pl->list.nr;
-	err = registry__match(pi->im, pi->syms, pi->build, &pl->list, &rep);
+	err = registry__match(pl->registry, pi->im, pi->syms, pi->build, &pl->list, &rep);
 	if (err && err != -ENOTSUP)
 		return err;
 	if (rep.linked[0])
@@ -525,6 +527,17 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 	return err;
 }
 
+static int plan__registry(struct plan *pl, const struct plan_opts *o)
+{
+	int err = o->registry ? 0 : registry__open(&pl->own_registry);
+
+	if (err)
+		return err;
+	pl->registry = o->registry ? o->registry : pl->own_registry;
+	pl->alt = array_alloc(registry__size(pl->registry) + 1, sizeof(*pl->alt));
+	return pl->alt ? 0 : -ENOMEM;
+}
+
 int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out)
 {
 	struct plan *pl = calloc(1, sizeof(*pl));
@@ -539,7 +552,9 @@ int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out)
 	g.probe_unsupported = array_alloc(o->nr_probes + 1, sizeof(*g.probe_unsupported));
 	if (!g.probe_hits || !g.probe_unsupported)
 		goto out;
-	err = gather_all(pl, o, &g);
+	err = plan__registry(pl, o);
+	if (!err)
+		err = gather_all(pl, o, &g);
 	if (err)
 		goto out;
 	pl->func = array_alloc(pl->list.nr + 1, sizeof(*pl->func));

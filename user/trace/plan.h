@@ -18,10 +18,15 @@
 #define PLAN_MAX_FUNCS	 4096
 #define PLAN_GROUP_CALIB (HB_MAX_GROUPS - 1) /* kept for the calibration */
 
+struct registry;
+struct registry_alt;
+
 struct plan_opts {
-	const char *const *probe; /* --probe NAME[=OP], nr_probes of them */
+	const struct registry *registry; /* outlives the plan; NULL: the built-in one */
+	const char *const *probe;	 /* --probe NAME[=OP], nr_probes of them */
 	size_t nr_probes;
-	bool exit_ret; /* --exit=ret */
+	bool exit_ret;	 /* --exit=ret */
+	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
 };
 
 struct plan_image {
@@ -48,7 +53,10 @@ struct plan_func {
 };
 
 struct plan {
-	struct proc *proc; /* not owned */
+	struct proc *proc; /* not owned; NULL: the plan of a file */
+	const struct registry *registry;
+	struct registry *own_registry; /* NULL, or the same */
+	struct registry_alt *alt;      /* registry__size(): what became of each of its entries */
 	struct plan_image *image;
 	u32 nr_images;
 	size_t cap_images;
@@ -66,6 +74,10 @@ struct plan {
  * for and seen is said), -EINVAL: a bad --probe, -ESRCH: the process ended.
  */
 int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out);
+/* The same for a file, with the addresses that it was linked for: nothing to attach to, and calls from
+ * other files are not known. -EIO and others: it cannot be read, with a message
+ * logged. */
+int plan__build_file(const char *path, const struct plan_opts *o, struct plan **out);
 void plan__free(struct plan *pl);
 
 /* Index of the image that a file mapping of the process belongs to, opened on first use. */

@@ -3,6 +3,7 @@
 #include "trace/plan_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,19 @@ static int set_language(struct plan *pl)
 	return pl->language ? 0 : -ENOMEM;
 }
 
+/* "process 4242", "./server" */
+static const char *plan_target(const struct plan *pl, char *buf, size_t len)
+{
+	if (!pl->proc->pid)
+		return pl->proc->exe;
+	snprintf(buf, len, "process %d", (int)pl->proc->pid);
+	return buf;
+}
+
 static int explain_probe(const struct plan *pl, const char *spec, bool unsupported)
 {
 	const struct plan_image *exe = plan_exe(pl);
+	char who[32];
 
 	if (!spec[0] || spec[0] == '=') {
 		log_err("--probe needs a function's name: --probe NAME[=encode|decode]");
@@ -44,17 +55,30 @@ static int explain_probe(const struct plan *pl, const char *spec, bool unsupport
 		log_err("--probe '%s': no such function; %s has no symbols (stripped?)", spec,
 			exe->path);
 	else
-		log_err("--probe '%s': no such function in process %d or its libraries; it may be "
-			"inlined, or spelled differently ('nm -C' or 'go tool nm' lists names)",
-			spec, (int)pl->proc->pid);
+		log_err("--probe '%s': no such function in %s%s; it may be inlined, or spelled "
+			"differently ('nm -C' or 'go tool nm' lists names)",
+			spec, plan_target(pl, who, sizeof(who)),
+			pl->proc->pid ? " or its libraries" : "");
 	return -ENOENT;
+}
+
+static bool has_state(const struct plan *pl, enum registry_state state)
+{
+	for (size_t i = 0; i < registry__size(pl->registry); i++) {
+		if (pl->alt[i].state == state)
+			return true;
+	}
+	return false;
 }
 
 static int explain_nothing(const struct plan *pl, const struct registry_report *rep)
 {
 	const struct plan_image *exe = plan_exe(pl);
 	const char *lang = pl->language;
+	char who[32], names[1024];
 	size_t nr = 0;
+
+	registry__names(pl->registry, names, sizeof(names));
 
 	for (u32 i = 0; i < pl->nr_images; i++)
 		nr += pl->image[i].syms ? pl->image[i].syms->nr : 0;
@@ -63,15 +87,20 @@ static int explain_nothing(const struct plan *pl, const struct registry_report *
 			log_err("%s", pl->warning[i]);
 	} else if (exe && !exe->ops) {
 		log_err("%s is code for a machine that hbprof cannot probe here", exe->path);
+	} else if (rep->linked[0] && !has_state(pl, REGISTRY_INLINED) &&
+		   has_state(pl, REGISTRY_IMPORTED)) {
+		log_err("%s (%s): %s is called, but its code is in another file that was not seen "
+			"here; look at that library, or at a process that has loaded it",
+			plan_target(pl, who, sizeof(who)), lang, rep->linked);
 	} else if (rep->linked[0]) {
-		log_err("process %d (%s): %s is linked in, but none of its entry points is there: "
-			"inlined everywhere or never called; name a function of your own that calls "
-			"it with --probe",
-			(int)pl->proc->pid, lang, rep->linked);
+		log_err("%s (%s): %s is linked in, but none of its entry points is there: inlined "
+			"everywhere or never called; name a function of your own that calls it "
+			"with --probe",
+			plan_target(pl, who, sizeof(who)), lang, rep->linked);
 	} else {
-		log_err("process %d (%s): no known codec; looked for encoding/json and cJSON among %zu "
-			"functions of %u files; name functions with --probe",
-			(int)pl->proc->pid, lang, nr, pl->nr_images);
+		log_err("%s (%s): no known codec; looked for %s among %zu functions of %u files; "
+			"name functions with --probe, or codecs with --codecs",
+			plan_target(pl, who, sizeof(who)), lang, names, nr, pl->nr_images);
 	}
 	return -ENOENT;
 }
@@ -87,5 +116,6 @@ int plan__explain(struct plan *pl, const struct plan_opts *o, const u32 *probe_h
 		if (!probe_hits[i])
 			return explain_probe(pl, o->probe[i], probe_unsupported[i]);
 	}
-	return pl->nr_funcs ? 0 : explain_nothing(pl, rep);
+	err = pl->nr_funcs ? 0 : explain_nothing(pl, rep);
+	return o->allow_none ? 0 : err;
 }

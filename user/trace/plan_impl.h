@@ -7,6 +7,8 @@
 #include "trace/plan.h"
 
 int plan__warn(struct plan *pl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The file behind a mapping of the process, or of the file that is planned: fd or -errno. */
+int plan_open_map(const struct proc *p, const struct proc_map *m);
 /* The running kernel's major << 8 | minor; 0: not known. */
 u32 running_kernel(void);
 /* Adds to every image the return sites of calls that it makes of planned functions. 0 or -errno. */

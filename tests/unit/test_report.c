@@ -377,6 +377,21 @@ static void test_uncertainty_is_the_larger_of_spread_and_half_the_drift(void **s
 	recording__free(r);
 }
 
+static void test_the_probe_cost_of_functions_that_were_not_called_is_left_out(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text = print_table(r);
+
+	assert_says(text, "native branch+step (calls: 1)");
+	free(text);
+	r->row[4].count = 0;
+	text = print_table(r);
+	assert_not_says(text, "native branch+step");
+	assert_says(text, "go push+branch (calls:");
+	free(text);
+	recording__free(r);
+}
+
 static void test_percentiles_of_an_incomplete_histogram_say_so(void **state)
 {
 	struct recording *r = sample_recording();
@@ -529,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_u64_are_written_exactly_in_json),
 		cmocka_unit_test(test_values_below_the_resolution_are_marked),
 		cmocka_unit_test(test_uncertainty_is_the_larger_of_spread_and_half_the_drift),
+		cmocka_unit_test(test_the_probe_cost_of_functions_that_were_not_called_is_left_out),
 		cmocka_unit_test(test_percentiles_of_an_incomplete_histogram_say_so),
 		cmocka_unit_test(test_the_overflow_row_stands_last_and_says_what_it_is),
 		cmocka_unit_test(test_perturbed_rows_are_noted),

@@ -182,6 +182,7 @@ void table__facts(struct view *v)
 	print_host(v);
 	print_versions(v);
 	print_sites(v);
-	for (u32 i = 0; i < v->nr_biases; i++)
+	/* The most used first. Pairs of functions that were not called tell nobody anything. */
+	for (u32 i = 0; i < v->nr_biases && (!i || v->bias[i].calls); i++)
 		print_bias(v, &v->bias[i], !i);
 }

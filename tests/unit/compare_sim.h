@@ -203,6 +203,11 @@ static inline void sim_account(struct recording *r, u32 row, struct m_delta *d)
 	assert(!err);
 	(void)err;
 	to->count += d->count;
+	/* Probes that cost nothing. */
+	to->raw_sum_ns = to->dist[HB_DIST_LEAF].sum_ns;
+	to->raw_min_ns = to->dist[HB_DIST_LEAF].min_ns;
+	to->raw_max_ns = to->dist[HB_DIST_LEAF].max_ns;
+	r->func[row].exits_by[HB_CLASS_BRANCH] += d->count;
 	r->func[row].n[HB_FN_ENTRIES] += d->count;
 	r->func[row].n[HB_FN_EXITS] += d->count;
 	r->coverage.n[HB_FN_ENTRIES] += d->count;

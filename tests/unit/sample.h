@@ -180,6 +180,8 @@ static inline void sample_counters(struct recording *r)
 	n[HB_FN_ABANDONED] = 3;
 	n[HB_FN_UNKNOWN] = 5;
 	n[HB_FN_DROPPED] = 2;
+	n[HB_FN_UNSEEN] =
+		3; /* the returns of these two, and of one that was in flight at the start */
 	n[HB_FN_NESTED] = 3003;
 	n[HB_FN_MIGRATED] = 77;
 	r->func[0].in_flight_end = 4;

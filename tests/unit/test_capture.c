@@ -239,11 +239,18 @@ static void test_counts_above_2_to_53_are_exact(void **state)
 	struct recording *r = sample_recording();
 
 	r->row[0].raw_sum_ns = ~0ULL - 1;
+	r->row[0].raw_max_ns = ~0ULL - 1;
 	r->row[0].size_sum = (1ULL << 53) + 1;
-	r->row[0].count += 1ULL << 60;
-	r->row[0].dist[HB_DIST_LEAF].count += 1ULL << 60;
-	r->row[0].dist[HB_DIST_LEAF].bucket[3].n += 1ULL << 60;
-	r->coverage.n[HB_FN_ENTRIES] = (1ULL << 63) - 1;
+	r->row[0].size_max = (1ULL << 53) + 1;
+	r->row[0].count += 1ULL << 53;
+	r->row[0].dist[HB_DIST_LEAF].count += 1ULL << 53;
+	r->row[0].dist[HB_DIST_LEAF].sum_ns += 2000 * (1ULL << 53);
+	r->row[0].dist[HB_DIST_LEAF].bucket[3].n += 1ULL << 53;
+	r->func[0].exits_by[HB_CLASS_BRANCH] += 1ULL << 53;
+	r->func[0].n[HB_FN_EXITS] += 1ULL << 53;
+	r->coverage.n[HB_FN_EXITS] += 1ULL << 53;
+	r->func[1].n[HB_FN_ENTRIES] = (1ULL << 62) + 1;
+	r->coverage.n[HB_FN_ENTRIES] = r->func[0].n[HB_FN_ENTRIES] + (1ULL << 62) + 2;
 	assert_round_trip(r);
 	recording__free(r);
 }
@@ -257,7 +264,18 @@ static void test_the_overflow_row_and_buckets_that_ran_out_come_back(void **stat
 	sample_calls(row, 700, 700, 5, 9);
 	row = sample_row(r, 0, 0, 99999, HB_OUTCOME_OK);
 	sample_calls(row, 700, 700, 99999, 9);
-	row->dist[HB_DIST_LEAF].bucket[0].n = 4;
+	sample_calls(row, 9, 9, 99999, 1);
+	sample_calls(row, 99999, 99999, 99999, 1);
+	/* Extremes of calls that have no bucket. */
+	row->dist[HB_DIST_LEAF].bucket[0] = (struct m_bucket){hb_hist_bucket(700), 4};
+	row->dist[HB_DIST_LEAF].nr_buckets = 1;
+	for (u32 i = 0; i < 2; i++) {
+		u64 *n = i ? r->coverage.n : r->func[0].n;
+
+		n[HB_FN_ENTRIES] += 20;
+		n[HB_FN_EXITS] += 20;
+	}
+	r->func[0].exits_by[HB_CLASS_BRANCH] += 20;
 	assert_round_trip(r);
 	recording__free(r);
 }
@@ -428,6 +446,167 @@ static void test_histograms_that_hold_more_than_their_counts_are_refused(void **
 	assert_refused("\"leaf\"", "\"min_ns\":\"1000\"", "\"min_ns\":\"30000\"", "minimum");
 	assert_refused("\"rows\"", "\"count\":\"100000\"", "\"count\":\"99999\"", "than calls");
 	assert_refused("\"rows\"", "\"size_sub\":\"", "\"size_sub\":\"AAAA", "size_sub");
+}
+
+/* ---- what each value allows, and all of them do not ---- */
+
+/* Changed by a forger who wrote everything else anew. */
+static void assert_forged(void (*forge)(struct recording *r), const char *says)
+{
+	struct recording *r = sample_recording(), *back = NULL;
+	char *bytes;
+	size_t len;
+	int err;
+
+	forge(r);
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	err = capture__read_mem(bytes, len, "x.hbp", &back, why, sizeof(why));
+	if (err != -EBADMSG || !strstr(why, says))
+		fail_msg("%d, \"%s\", expected \"%s\"", err, why, says);
+	free(bytes);
+	recording__free(r);
+}
+
+static void forge_max_below_its_bucket(struct recording *r)
+{
+	r->row[1].dist[HB_DIST_OUTER].max_ns = 500000;
+}
+
+static void forge_min_above_its_bucket(struct recording *r)
+{
+	r->row[0].dist[HB_DIST_LEAF].min_ns = 1200;
+}
+
+static void forge_max_above_all_buckets(struct recording *r)
+{
+	r->row[0].dist[HB_DIST_LEAF].max_ns = 1ULL << 40;
+}
+
+static void forge_sum_below_the_least(struct recording *r)
+{
+	r->row[0].dist[HB_DIST_LEAF].sum_ns = 1;
+}
+
+static void forge_sum_above_the_largest(struct recording *r)
+{
+	r->row[0].dist[HB_DIST_LEAF].sum_ns = 21000ULL * 100000;
+}
+
+static void forge_raw_sum(struct recording *r)
+{
+	r->row[0].raw_sum_ns = 99;
+}
+
+static void forge_size_sum(struct recording *r)
+{
+	r->row[0].size_sum *= 2;
+}
+
+static void forge_more_calls_than_latencies(struct recording *r)
+{
+	r->row[0].count = 1000000;
+}
+
+static void forge_exclusive_above_inclusive(struct recording *r)
+{
+	r->row[1].dist[HB_DIST_OUTER_EXC].sum_ns = r->row[1].dist[HB_DIST_OUTER].sum_ns + 1;
+}
+
+static void test_latencies_that_contradict_each_other_are_refused(void **state)
+{
+	assert_forged(forge_max_below_its_bucket, "rows[1] has a least or largest latency");
+	assert_forged(forge_min_above_its_bucket, "rows[0] has a least or largest latency");
+	assert_forged(forge_max_above_all_buckets, "rows[0] has a least or largest latency");
+	assert_forged(forge_sum_below_the_least, "rows[0] has latencies whose sum");
+	assert_forged(forge_sum_above_the_largest, "rows[0] has latencies whose sum");
+	assert_forged(forge_raw_sum, "rows[0] has raw latencies whose sum");
+	assert_forged(forge_size_sum, "rows[0] has sizes whose sum");
+	assert_forged(forge_more_calls_than_latencies, "rows[0] has another number of latencies");
+	assert_forged(forge_exclusive_above_inclusive, "rows[1] has exclusive latencies");
+}
+
+static void forge_exits_into_abandoned(struct recording *r)
+{
+	for (u32 i = 0; i < 2; i++) {
+		u64 *n = i ? r->coverage.n : r->func[0].n;
+
+		n[HB_FN_EXITS] -= 1000;
+		n[HB_FN_ABANDONED] += 1000;
+	}
+}
+
+static void forge_rows_without_exits(struct recording *r)
+{
+	forge_exits_into_abandoned(r);
+	r->func[0].exits_by[HB_CLASS_BRANCH] -= 1000;
+	r->func[0].n[HB_FN_EXITS] -= 3000;
+	r->func[0].exits_by[HB_CLASS_BRANCH] -= 3000;
+	r->coverage.n[HB_FN_EXITS] -= 3000;
+}
+
+static void forge_a_total(struct recording *r)
+{
+	r->coverage.n[HB_FN_ENTRIES]++;
+	r->coverage.n[HB_FN_EXITS]++;
+}
+
+static void forge_a_function(struct recording *r)
+{
+	r->func[1].n[HB_FN_ENTRIES] += 7;
+}
+
+static void forge_in_flight(struct recording *r)
+{
+	r->coverage.in_flight_end = 0;
+}
+
+static void test_counters_that_do_not_add_up_are_refused(void **state)
+{
+	assert_forged(forge_exits_into_abandoned, "functions[0] has exits by class");
+	assert_forged(forge_rows_without_exits, "functions[0] has more calls in its rows");
+	assert_forged(forge_a_total, "\"entries\" of coverage");
+	assert_forged(forge_a_function, "\"entries\" of coverage");
+	assert_forged(forge_in_flight, "\"in_flight_end\" of coverage");
+}
+
+static void forge_overlap(struct recording *r)
+{
+	r->interval[1].begin_mono_ns--;
+}
+
+static void forge_early(struct recording *r)
+{
+	r->interval[0].begin_mono_ns--;
+}
+
+static void forge_late(struct recording *r)
+{
+	r->interval[1].end_mono_ns = r->end_mono_ns + 1;
+}
+
+static void forge_backwards(struct recording *r)
+{
+	r->interval[1].end_mono_ns = r->interval[1].begin_mono_ns - 1;
+}
+
+static void forge_more_calls_than_rows(struct recording *r)
+{
+	r->interval[1].delta[1].count = 61;
+}
+
+static void forge_more_time_than_rows(struct recording *r)
+{
+	r->interval[1].delta[1].sum_ns = 61 * 90;
+}
+
+static void test_intervals_that_overlap_or_hold_more_than_the_rows_are_refused(void **state)
+{
+	assert_forged(forge_overlap, "intervals[1] begins before the end");
+	assert_forged(forge_early, "intervals[0] begins before the recording");
+	assert_forged(forge_late, "intervals[1] ends after the recording");
+	assert_forged(forge_backwards, "intervals[1] ends before it begins");
+	assert_forged(forge_more_calls_than_rows, "intervals[1] has, with those before it");
+	assert_forged(forge_more_time_than_rows, "intervals[1] has, with those before it");
 }
 
 static void test_missing_parts_are_named(void **state)
@@ -679,6 +858,10 @@ int main(void)
 		cmocka_unit_test(test_indices_that_point_nowhere_are_refused),
 		cmocka_unit_test(test_two_rows_of_one_key_are_refused),
 		cmocka_unit_test(test_histograms_that_hold_more_than_their_counts_are_refused),
+		cmocka_unit_test(test_latencies_that_contradict_each_other_are_refused),
+		cmocka_unit_test(test_counters_that_do_not_add_up_are_refused),
+		cmocka_unit_test(
+			test_intervals_that_overlap_or_hold_more_than_the_rows_are_refused),
 		cmocka_unit_test(test_missing_parts_are_named),
 		cmocka_unit_test(test_every_cut_of_the_file_is_refused),
 		cmocka_unit_test(test_bytes_after_the_end_and_flipped_bits_are_refused),

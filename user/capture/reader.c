@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * reader.c - a capture file to a recording. Single values are readval.c's; here is what holds
- * between them: the version, indices, duplicates, sums.
+ * reader.c - a capture file to a recording. Single values are readval.c's, what must hold
+ * between them readcheck.c's; here is the document: its version, its sections, indices.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 #include "capture/gz.h"
 #include "capture/pack.h"
+#include "capture/readcheck.h"
 #include "capture/readval.h"
 #include "capture/readstacks.h"
 #include "util/array.h"
@@ -151,49 +152,7 @@ static void *read_objects(struct readval *rd, const cJSON *doc, const char *key,
 	return v;
 }
 
-static void check_funcs(struct readval *rd, const struct recording *r)
-{
-	for (u32 i = 0; i < r->nr_funcs && !rd->rc; i++)
-		if (r->func[i].image >= r->nr_images)
-			readval__fail(
-				rd, -EBADMSG,
-				"damaged capture: functions[%u] is of image %u, and there are %u",
-				i, r->func[i].image, r->nr_images);
-}
-
-static void check_cals(struct readval *rd, const struct recording *r)
-{
-	for (u32 i = 1; i < r->nr_cals && !rd->rc; i++)
-		if (r->cal[i].mono_ns < r->cal[i - 1].mono_ns)
-			readval__fail(
-				rd, -EBADMSG,
-				"damaged capture: calibration[%u] is older than the one before it",
-				i);
-}
-
 /* ---- rows ---- */
-
-static void check_row(struct readval *rd, const struct m_row *row)
-{
-	u64 leaf = row->dist[HB_DIST_LEAF].count, outer = row->dist[HB_DIST_OUTER].count;
-	u64 sizes = 0;
-	bool over = false;
-
-	for (u32 i = 0; i < HB_SIZE_SUB; i++)
-		over |= __builtin_add_overflow(sizes, row->size_sub[i], &sizes);
-	if (over || sizes > row->count)
-		readval__fail(rd, -EBADMSG, "damaged capture: %s has more sizes than calls",
-			      rd->where);
-	if (leaf + outer > row->count || row->dist[HB_DIST_OUTER_EXC].count > row->count)
-		readval__fail(rd, -EBADMSG, "damaged capture: %s has more latencies than calls",
-			      rd->where);
-	if (row->count && row->raw_min_ns != M_NONE && row->raw_min_ns > row->raw_max_ns)
-		readval__fail(rd, -EBADMSG,
-			      "damaged capture: %s has a raw minimum above its maximum", rd->where);
-	if (row->size_min != M_NONE && row->size_min > row->size_max)
-		readval__fail(rd, -EBADMSG,
-			      "damaged capture: %s has a least size above its largest", rd->where);
-}
 
 static void read_row(struct readval *rd, const cJSON *from, const struct recording *r,
 		     struct m_row *row)
@@ -213,52 +172,7 @@ static void read_row(struct readval *rd, const cJSON *from, const struct recordi
 	}
 	readval__fields(rd, row_fields, from, row);
 	if (!rd->rc)
-		check_row(rd, row);
-}
-
-/* Functions and targets are below 2^16, see MAX_TARGETS; all overflow rows are the same row. */
-static u64 row_key(const struct m_row *row)
-{
-	if (row->overflow)
-		return ~0ULL;
-	return (u64)row->func << 32 | (u64)row->target << 16 | (u64)row->size_class << 8 |
-	       row->outcome;
-}
-
-static int cmp_u64(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void check_rows(struct readval *rd, const struct recording *r)
-{
-	u64 *key, calls = 0;
-
-	if (rd->rc || !r->nr_rows)
-		return;
-	key = array_alloc(r->nr_rows, sizeof(*key));
-	if (!key) {
-		readval__fail(rd, -ENOMEM, "out of memory");
-		return;
-	}
-	for (u32 i = 0; i < r->nr_rows; i++) {
-		key[i] = row_key(&r->row[i]);
-		if (__builtin_add_overflow(calls, r->row[i].count, &calls) ||
-		    calls > FIELD_COUNT_MAX)
-			readval__fail(rd, -EBADMSG,
-				      "damaged capture: the calls of its rows do not add up to a "
-				      "possible number");
-	}
-	qsort(key, r->nr_rows, sizeof(*key), cmp_u64);
-	for (u32 i = 1; i < r->nr_rows; i++)
-		if (key[i] == key[i - 1])
-			readval__fail(
-				rd, -EBADMSG,
-				"damaged capture: two rows are of the same function, target, size "
-				"class and outcome");
-	free(key);
+		readcheck__row(rd, row);
 }
 
 static void read_rows(struct readval *rd, const cJSON *doc, struct recording *r)
@@ -282,7 +196,6 @@ static void read_rows(struct readval *rd, const cJSON *doc, struct recording *r)
 			return;
 		read_row(rd, item, r, &r->row[r->nr_rows++]);
 	}
-	check_rows(rd, r);
 }
 
 /* ---- intervals ---- */
@@ -335,8 +248,6 @@ static void read_interval(struct readval *rd, const cJSON *from, const struct re
 
 	iv->begin_mono_ns = readval__u64(rd, from, "begin_mono_ns", ~0ULL);
 	iv->end_mono_ns = readval__u64(rd, from, "end_mono_ns", ~0ULL);
-	if (!rd->rc && iv->end_mono_ns < iv->begin_mono_ns)
-		readval__fail(rd, -EBADMSG, "damaged capture: %s ends before it begins", rd->where);
 	if (!rd->rc)
 		err = read_deltas(packed ? packed : "", nr, r->nr_rows, iv);
 	if (err == -ENOMEM)
@@ -403,8 +314,6 @@ static void read_document(struct readval *rd, const cJSON *doc, struct recording
 	read_version(rd, doc);
 	r->version = readval__str(rd, doc, "hbprof");
 	read_section(rd, doc, "recording", recording_fields, r);
-	if (!rd->rc && r->end_mono_ns < r->begin_mono_ns)
-		readval__fail(rd, -EBADMSG, "damaged capture: the recording ends before it begins");
 	read_host(rd, doc, &r->host);
 	r->target = read_objects(rd, doc, "targets", target_fields, MAX_TARGETS, sizeof(*r->target),
 				 &r->nr_targets);
@@ -412,16 +321,15 @@ static void read_document(struct readval *rd, const cJSON *doc, struct recording
 				&r->nr_images);
 	r->func = read_objects(rd, doc, "functions", func_fields, HB_MAX_FUNCS, sizeof(*r->func),
 			       &r->nr_funcs);
-	check_funcs(rd, r);
 	read_rows(rd, doc, r);
 	read_intervals(rd, doc, r);
 	r->cal = read_objects(rd, doc, "calibration", cal_fields, MAX_VALUES, sizeof(*r->cal),
 			      &r->nr_cals);
-	check_cals(rd, r);
 	read_warnings(rd, doc, r);
 	read_section(rd, doc, "coverage", coverage_fields, &r->coverage);
 	read_section(rd, doc, "cost", cost_fields, &r->cost);
 	read_stacks(rd, doc, r);
+	readcheck__recording(rd, r);
 }
 
 int capture__read_mem(const void *bytes, size_t len, const char *name, struct recording **out,

@@ -70,7 +70,13 @@ static void print_rest(struct view *v)
 	strbuf__addf(&s, "in flight at the start %s",
 		     c->in_flight_start == M_NONE ? "n/a (not known)"
 						  : cell_count(buf, c->in_flight_start));
-	strbuf__addf(&s, "; exits without an entry %s", cell_count(buf, c->n[HB_FN_UNSEEN]));
+	/* Of calls without an entry those that were dropped are known, the others began before. */
+	if (c->in_flight_start == M_NONE || c->in_flight_start > c->n[HB_FN_UNSEEN])
+		strbuf__addf(&s, "; exits without an entry %s",
+			     cell_count(buf, c->n[HB_FN_UNSEEN]));
+	else
+		strbuf__addf(&s, "; exits of dropped calls %s",
+			     cell_count(buf, c->n[HB_FN_UNSEEN] - c->in_flight_start));
 	strbuf__addf(&s, "; recursive entries %s", cell_count(buf, c->n[HB_FN_NESTED]));
 	strbuf__addf(&s, "; ended on another thread %s", cell_count(buf, c->n[HB_FN_MIGRATED]));
 	strbuf__addf(&s, "; size not readable %s", cell_count(buf, c->n[HB_FN_SIZE_LOST]));

@@ -7,7 +7,6 @@
 
 #include "trace/snapshot_impl.h"
 #include "util/array.h"
-#include "util/clock.h"
 
 #define MAX_INTERVALS 512 /* then pairs are merged */
 
@@ -144,10 +143,9 @@ static int halve_intervals(struct recording *rec)
 	return 0;
 }
 
-int session__add_interval(struct session *s, struct m_row *rows, u32 nr)
+int session__add_interval(struct session *s, struct m_row *rows, u32 nr, u64 now)
 {
 	struct recording *rec = s->rec;
-	u64 now = mono_ns();
 	struct m_interval iv;
 	int err;
 

@@ -25,7 +25,7 @@
 /* The tasks map is bounded; when it fills, entries that become empty are deleted again. */
 static void watch_tasks(struct session *s)
 {
-	bool tight = s->skel->bss->nr_tasks > s->max_tasks / 4 * 3;
+	bool tight = s->skel->bss->nr_tasks > s->max_tasks / 4 * 3 + CALIB_TASKS;
 
 	__atomic_store_n(&s->skel->bss->tight, tight, __ATOMIC_RELAXED);
 }
@@ -42,7 +42,8 @@ static void note_usage(struct session *s)
 	rec->target[0].rss_bytes = rss;
 }
 
-int session__snapshot(struct session *s)
+/* now 0: when the rows have been read. */
+static int snapshot_at(struct session *s, u64 now)
 {
 	struct m_row *rows;
 	u32 nr;
@@ -52,10 +53,15 @@ int session__snapshot(struct session *s)
 		return err;
 	watch_tasks(s);
 	note_usage(s);
-	err = session__add_interval(s, rows, nr);
+	err = session__add_interval(s, rows, nr, now ? now : mono_ns());
 	if (err)
 		rows__free(rows, nr);
 	return err;
+}
+
+int session__snapshot(struct session *s)
+{
+	return snapshot_at(s, 0);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -100,7 +106,8 @@ int session__stop(struct session *s, const char *reason)
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	if (!proc__alive(s->plan->proc) && rec->nr_targets)
 		rec->target[0].end = strdup("exited");
-	err = session__snapshot(s);
+	/* Taking the probes off is no part of the last interval. */
+	err = snapshot_at(s, s->end_mono_ns);
 	if (!err)
 		err = take_rows(s);
 	if (!err)

@@ -11,8 +11,8 @@ void rows__free(struct m_row *v, u32 nr);
 /* Of the same function, process, size class and outcome? */
 bool row_same(const struct m_row *a, const struct m_row *b);
 
-/* Ends an interval now; takes over the rows on success. 0 or -ENOMEM. */
-int session__add_interval(struct session *s, struct m_row *rows, u32 nr);
+/* Ends an interval; takes over the rows on success. 0 or -ENOMEM. */
+int session__add_interval(struct session *s, struct m_row *rows, u32 nr, u64 now);
 
 /* Each fills its part of rec. 0 or -errno. */
 int session__fill_funcs(struct session *s, struct recording *rec);

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from exact import Seen, check_balance, check_exact, describe, parse_truth
+from exact import Seen, check_balance, check_exact, describe, exact, parse_truth
 from live import (HBPROF, WORK, Broken, Hbprof, Workload, as_nobody, done, parse_report,
                   run, skip, test, text_changes, tmp)
 
@@ -190,6 +190,18 @@ def few_tasks():
     return wrong + describe(report, lines) if wrong else []
 
 
+def full_for_long():
+    """The room is full of calls that sleep when the probes' cost is to be measured again: hbprof's
+    own calls find none, and the measurement goes on all the same."""
+    with Workload("gojson_plain -mode block -g 60 -ns 300000000 -procs 4 -n 1000000") as w, \
+            Hbprof(w.pid, "--max-tasks=8", "-d", "8s") as h:
+        h.wait_measuring()
+        w.go()
+        report = h.report(0)
+    c = report["coverage"]
+    return check_balance(report) + ([] if c["dropped"] and c["exits"] else [f"coverage: {c}"])
+
+
 def few_rows():
     """Five functions, four sizes: what finds no row of its own is together in one, and counted."""
     (status, out, err), lines = recorded("gojson_plain -mode mixed -n 500", "--max-rows=2")
@@ -228,7 +240,11 @@ def main():
     test("the capture is named by the pid", default_name)
     test("two functions are measured, and no other", two_probes)
     test("a function is shown with the operation that was given", probe_with_operation)
+    test("--max-tasks 1 follows one thread", exact, "hostile -mode plain -n 1000", "--max-tasks=1")
+    test("--max-tasks 4 follows four threads", exact, "hostile -mode threads -n 500",
+         "--max-tasks=4")
     if go:
+        test("calls that fill --max-tasks for long do not end the measurement", full_for_long)
         test("more goroutines than --max-tasks are dropped and counted", few_tasks)
         test("more rows than --max-rows are counted together", few_rows)
     else:

@@ -109,7 +109,7 @@ static int on_tick(struct waiter *w, struct session *s)
 	if (!err)
 		err = session__snapshot(s);
 	if (!err && ++w->ticks % RECALIBRATE_EVERY == 0)
-		err = session__recalibrate(s, 0);
+		err = session__recalibrate(s);
 	return err;
 }
 

@@ -23,6 +23,9 @@
 /* Sites: an entry for each function, an exit for each class and lang, the inner exits. */
 #define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * HB_CLASS_NR + HB_LANG_NR)
 
+/* Tasks that its calls are of: the thread that calibrates, and one goroutine. */
+#define CALIB_TASKS HB_LANG_NR
+
 /* A site of the calibration, in hbprof's own memory. */
 struct calib_site {
 	const void *at, *ra; /* run-time addresses; ra: exits only */

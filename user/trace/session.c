@@ -81,7 +81,7 @@ static void size_maps(struct session *s)
 	bpf_map__set_max_entries(k->maps.funcs, funcs);
 	bpf_map__set_max_entries(k->maps.fn_stats, funcs);
 	bpf_map__set_max_entries(k->maps.images, images);
-	bpf_map__set_max_entries(k->maps.tasks, s->max_tasks);
+	bpf_map__set_max_entries(k->maps.tasks, s->max_tasks + CALIB_TASKS);
 	bpf_map__set_max_entries(k->maps.rows, s->max_rows);
 	bpf_map__set_max_entries(k->maps.row_stats, s->max_rows);
 	bpf_map__set_max_entries(k->maps.row_cache, funcs * HB_SIZE_CLASSES * HB_OUTCOME_NR);
@@ -660,19 +660,31 @@ static int keep_results(struct session *s, const struct calib_result *r, u32 nr)
 	return 0;
 }
 
-int session__recalibrate(struct session *s, u32 batches)
+static int calibrate(struct session *s, u32 batches)
 {
 	struct calib_result r[RENEW_RESULTS];
 	struct hb_cal cal = s->skel->bss->cal;
 	u32 nr = 0;
-	int err = calib__run(&s->calib, batches ? batches : CALIB_BATCHES, &cal, r, RENEW_RESULTS,
-			     &nr);
+	int err = calib__run(&s->calib, batches, &cal, r, RENEW_RESULTS, &nr);
 
 	if (err)
 		return err;
 	/* Word by word: a handler may read between two of them, never half of one. */
 	s->skel->bss->cal = cal;
 	return keep_results(s, r, nr);
+}
+
+int session__recalibrate(struct session *s)
+{
+	int err = calibrate(s, CALIB_BATCHES);
+
+	if (err != -ENODATA)
+		return err;
+	/* It worked at the start: its own calls find no room beside the target's. */
+	session__warn(s,
+		      "at times the probes' cost could not be measured again, as more tasks were "
+		      "inside calls than --max-tasks has room for; the last value was used");
+	return 0;
 }
 
 /*
@@ -691,9 +703,9 @@ static int calibrate_first(struct session *s)
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				s->calib.used[lang][e][x] = used[lang][e][HB_CLASS_BRANCH] &&
 							    !used[lang][e][x];
-	err = session__recalibrate(s, CALIB_BATCHES);
+	err = calibrate(s, CALIB_BATCHES);
 	memcpy(s->calib.used, used, sizeof(used));
-	return err ? err : session__recalibrate(s, 4 * CALIB_BATCHES);
+	return err ? err : calibrate(s, 4 * CALIB_BATCHES);
 }
 
 /* ---- life --------------------------------------------------------------------------------- */

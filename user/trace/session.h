@@ -69,7 +69,7 @@ int session__start(struct session *s);
 /* fd that becomes readable when the kernel has something to say. */
 int session__poll_fd(const struct session *s);
 int session__poll(struct session *s);
-int session__recalibrate(struct session *s, u32 batches); /* 0: the usual number */
+int session__recalibrate(struct session *s);
 /* Ends an interval: its changes are added to the recording. */
 int session__snapshot(struct session *s);
 /* What has been measured so far, without intervals, host and what is in flight: not balanced, as calls

@@ -17,6 +17,7 @@ _hbprof_options() { # hbprof, command: "--format=" where a value follows
 _hbprof_values() { # command, option
     case $1$2 in
     record--format | report--format) echo table json csv ;;
+    list--format) echo table json ;;
     compare--format) echo table json html ;;
     export--format) echo csv json pprof speedscope openmetrics benchstat folded ;;
     export--of) echo calls stacks ;;
@@ -24,9 +25,9 @@ _hbprof_values() { # command, option
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric) echo mean p50 p90 p99 p99.9 calls/s ;;
-    record--exit) echo site ret ;;
+    record--exit | list--exit) echo site ret ;;
     record--pid | record-p | list--pid | list-p) echo PID ;;
-    *--output | *-o | *--diff | *--color-by) echo FILE ;;
+    *--output | *-o | *--codecs | *--diff | *--color-by) echo FILE ;;
     esac
 }
 

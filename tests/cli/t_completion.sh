@@ -71,6 +71,8 @@ while read -r cmd option values; do
 done <<'END'
 record --format table json csv
 record --exit site ret
+list --format table json
+list --exit site ret
 report --format table json csv
 report --by codec size
 compare --format table json html

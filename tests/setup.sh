@@ -56,6 +56,8 @@ libxml2-utils   test checking that flame graphs are well-formed
 chromium        test zooming and searching flame graphs in a browser
 libcap2-bin     test running hbprof with file capabilities
 python3-prometheus-client test reading OpenMetrics
+libjansson-dev  test counting the calls of other libraries
+libjson-c-dev   test counting the calls of other libraries
 bpftrace        bench the cost of other probes, to compare with
 '
 

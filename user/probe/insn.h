@@ -61,6 +61,7 @@ struct insn {
 	u8 cond;    /* JCC: the architecture's condition code; x86: low nibble of the opcode, or
 			      INSN_NO_COND where flags do not decide */
 	u64 target; /* direct branch or call: vaddr */
+	u64 slot;   /* indirect jump or call through a word at a fixed vaddr: that; else 0 */
 };
 
 struct insn_ops {

@@ -148,6 +148,19 @@ static u8 insn_kind(const struct x86_insn *x)
 	}
 }
 
+/* jmp *slot(%rip), jmp *slot. */
+static u64 fixed_slot(const struct x86_insn *x, u64 vaddr)
+{
+	const ZydisDecodedOperand *op = &x->op[0];
+
+	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE ||
+	    op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS)
+		return 0;
+	if (op->mem.base == ZYDIS_REGISTER_RIP)
+		return vaddr + x->i.length + (u64)op->mem.disp.value;
+	return op->mem.base == ZYDIS_REGISTER_NONE ? (u64)op->mem.disp.value : 0;
+}
+
 static void fill_branch(const struct x86_insn *x, u64 vaddr, struct insn *out)
 {
 	const ZydisDecodedOperand *op = &x->op[0];
@@ -162,7 +175,11 @@ static void fill_branch(const struct x86_insn *x, u64 vaddr, struct insn *out)
 		if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.is_relative)
 			out->target = vaddr + x->i.length + (u64)op->imm.value.s;
 		break;
+	case INSN_CALL_IND:
+		out->slot = fixed_slot(x, vaddr);
+		break;
 	case INSN_JMP_IND:
+		out->slot = fixed_slot(x, vaddr);
 		if (x->i.attributes & ZYDIS_ATTRIB_HAS_NOTRACK)
 			out->table = INSN_TABLE_SURE;
 		else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY &&

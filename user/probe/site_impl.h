@@ -30,6 +30,9 @@ void site__set(struct site *s, const struct code *c, u64 vaddr, const struct ins
 	       const struct regtrack *t, s32 sp_base);
 int site_list__add(struct site_list *l, const struct site *s); /* -ENOMEM */
 
+/* A jump out of c, or one that may be; w has followed the instructions before. */
+bool code__jumps_out(const struct code *c, const struct jump_watch *w, const struct insn *in);
+
 /* site__return() over a map that is at hand; m may be NULL (joins not known). *straight: no path
  * joins from the return address to the site, both included. */
 int site__return_in(const struct code *c, const struct codemap *m, u64 ra,

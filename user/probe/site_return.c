@@ -175,6 +175,11 @@ int site__rets(const struct code *body, u32 func, struct site_list *out)
 	return err;
 }
 
+bool code__jumps_out(const struct code *c, const struct jump_watch *w, const struct insn *in)
+{
+	return in->kind != INSN_RET && leaves_here(c, w, in) != LEAVE_NOT;
+}
+
 bool site__has_tails(const struct code *body)
 {
 	struct jump_watch watch = {0};
@@ -185,7 +190,7 @@ bool site__has_tails(const struct code *body)
 			in.len = body->ops->min_len;
 			continue;
 		}
-		if (in.kind != INSN_RET && leaves_here(body, &watch, &in) != LEAVE_NOT)
+		if (code__jumps_out(body, &watch, &in))
 			return true;
 		jump_watch__step(&watch, &in);
 	}

@@ -71,6 +71,8 @@ void plan__free(struct plan *pl)
 		plan_image__fini(&pl->image[i]);
 	for (u32 i = 0; i < pl->nr_warnings; i++)
 		free(pl->warning[i]);
+	for (u32 i = 0; i < pl->nr_funcs; i++)
+		free(pl->func[i].tails_direct);
 	free(pl->image);
 	free(pl->warning);
 	free(pl->func);
@@ -518,6 +520,8 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 	/* Behind all functions: one image calls those of another. */
 	if (!err)
 		err = plan__call_sites(pl);
+	if (!err)
+		err = plan__tails(pl);
 	for (size_t i = 0; i < g->nr && !err; i++)
 		err = image_recovery_site(pl, g->v[i].image);
 	for (u32 i = 0; i < pl->nr_images && !err && plan_has_native(pl); i++)

@@ -49,7 +49,14 @@ struct plan_func {
 	u8 group;
 	u8 entry_class;
 	bool exit_ret; /* exits are seen at its returns */
-	bool tails;
+	bool tails;    /* it may leave by a jump */
+	/* With tails: the planned functions that may run in its place then, by rising index: its direct
+	 * jumps lead there, those of what these lead to, and so on, through import slots too. Any
+	 * other may as well if tails_indirect: there is an indirect jump or code that cannot be
+	 * followed on the way, or there are too many. */
+	u32 *tails_direct;
+	u32 nr_tails_direct;
+	bool tails_indirect;
 };
 
 struct plan {

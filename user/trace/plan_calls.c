@@ -153,18 +153,12 @@ static u32 func_by_name(const struct search *s, const char *name)
 	return best;
 }
 
-/*
- * What stands in the slot in the process: is it known to be the beginning of a function? False for a
- * slot that is not bound yet (0, or back into the caller's stub), for a stub in the executable
- * that stands for the function, for code that no file has, and if it cannot be read.
- */
-static bool slot_is_bound(const struct search *s, u64 slot, u32 *image, u64 *vaddr)
+bool plan__slot_value(const struct plan *pl, u32 image, u64 slot, u32 *to, u64 *vaddr)
 {
-	const struct plan *pl = s->pl;
 	u64 value = 0;
 	struct iovec local = {.iov_base = &value, .iov_len = sizeof(value)};
 	struct iovec remote = {
-		.iov_base = (void *)(uintptr_t)(slot + pl->image[s->image].bias),
+		.iov_base = (void *)(uintptr_t)(slot + pl->image[image].bias),
 		.iov_len = sizeof(value),
 	};
 
@@ -172,17 +166,30 @@ static bool slot_is_bound(const struct search *s, u64 slot, u32 *image, u64 *vad
 		return false;
 	for (u32 i = 0; i < pl->nr_images; i++) {
 		const struct plan_image *pi = &pl->image[i];
-		const struct sym *sym;
 
-		*image = i;
+		*to = i;
 		*vaddr = value - pi->bias;
-		if (!pi->syms || *vaddr < pi->lo || *vaddr >= pi->hi)
-			continue;
-		sym = symtab__at(pi->syms, *vaddr);
-		if (sym && sym->vaddr == *vaddr)
+		if (*vaddr >= pi->lo && *vaddr < pi->hi)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * What stands in the slot in the process: is it known to be the beginning of a function? False for a
+ * slot that is not bound yet (0, or back into the caller's stub), for a stub in the executable
+ * that stands for the function, for code that no file has, and if it cannot be read.
+ */
+static bool slot_is_bound(const struct search *s, u64 slot, u32 *image, u64 *vaddr)
+{
+	const struct plan_image *pi;
+	const struct sym *sym;
+
+	if (!plan__slot_value(s->pl, s->image, slot, image, vaddr))
+		return false;
+	pi = &s->pl->image[*image];
+	sym = pi->syms ? symtab__at(pi->syms, *vaddr) : NULL;
+	return sym && sym->vaddr == *vaddr;
 }
 
 static int on_slot(void *arg, const struct plt_slot *slot)

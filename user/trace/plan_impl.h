@@ -13,6 +13,11 @@ int plan_open_map(const struct proc *p, const struct proc_map *m);
 u32 running_kernel(void);
 /* Adds to every image the return sites of calls that it makes of planned functions. 0 or -errno. */
 int plan__call_sites(struct plan *pl);
+/* Fills in tails_direct and tails_indirect of every function. 0 or -ENOMEM. */
+int plan__tails(struct plan *pl);
+/* What the word at `slot` (vaddr) of an image holds in the process. False: it cannot be read, or no
+ * file's code is there. */
+bool plan__slot_value(const struct plan *pl, u32 image, u64 slot, u32 *to, u64 *vaddr);
 /*
  * Says what was not found and why. 0 where there is something to measure and every --probe named a
  * function; else -ENOENT or -EINVAL, with the message logged.

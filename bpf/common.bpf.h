@@ -7,6 +7,10 @@
  * returning int), which the verifier checks once and by itself. All inlined, the program took four
  * minutes to load. Such a function takes pointers to structs, which it must check for NULL, and no
  * ctx: older kernels disagree on how that is spelled. So a hit carries a copy of the registers.
+ *
+ * Gotcha: the stacks of such functions, each rounded up to 32 bytes, may be 512 together along any chain
+ * of calls (Linux 6.1; 6.18 gives a stack of its own to programs like these). The longest is that from
+ * hb_probe() to hb_dist_add(), with 480.
  */
 #ifndef HBPROF_COMMON_BPF_H
 #define HBPROF_COMMON_BPF_H
@@ -15,11 +19,10 @@
 struct hit {
 	struct hb_frame_key key;
 	u64 ip;
-	u64 hi; /* Go: stack.hi; native: 0. depth = hi - SP */
-	u64 sp; /* SP at the function's first instruction */
-	u64 depth;
-	u64 goid; /* entries only; 0: not known */
-	u64 now;  /* exits only */
+	u64 sp;	   /* SP at the function's first instruction */
+	u64 depth; /* stack.hi - SP in Go, else -SP */
+	u64 goid;  /* entries only; 0: not known */
+	u64 now;   /* exits only */
 	u32 tid;
 	u32 proc;
 	u32 lang;
@@ -65,25 +68,37 @@ static __always_inline int drop_entry(u32 fn, enum hb_drop why)
 }
 
 /* Racing CPUs retry; after 8 lost races the extreme is at most that of the winners. */
-__noinline int hb_update_min(u64 *at, u64 v)
+static __always_inline void lower_to(u64 *at, u64 v)
 {
-	for (int i = 0; at && i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		u64 old = *(volatile u64 *)at;
 
 		if (v >= old || __sync_val_compare_and_swap(at, old, v) == old)
 			break;
 	}
-	return 0;
 }
 
-__noinline int hb_update_max(u64 *at, u64 v)
+static __always_inline void raise_to(u64 *at, u64 v)
 {
-	for (int i = 0; at && i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		u64 old = *(volatile u64 *)at;
 
 		if (v <= old || __sync_val_compare_and_swap(at, old, v) == old)
 			break;
 	}
+}
+
+__noinline int hb_update_min(u64 *at, u64 v)
+{
+	if (at)
+		lower_to(at, v);
+	return 0;
+}
+
+__noinline int hb_update_max(u64 *at, u64 v)
+{
+	if (at)
+		raise_to(at, v);
 	return 0;
 }
 

@@ -109,8 +109,9 @@ __noinline int hb_dist_add(struct hb_dist_sum *d, u64 ns)
 	h = dist_hist(d);
 	__sync_fetch_and_add(&d->count, 1);
 	__sync_fetch_and_add(&d->sum_ns, ns);
-	update_min(&d->min_ns, ns);
-	update_max(&d->max_ns, ns);
+	/* In place: a call more would be too deep for the stack. */
+	lower_to(&d->min_ns, ns);
+	raise_to(&d->max_ns, ns);
 	if (h && b < HB_HIST_BUCKETS)
 		__sync_fetch_and_add(&h->n[b], 1);
 	else

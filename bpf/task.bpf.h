@@ -24,7 +24,7 @@ static __always_inline struct hb_frame *frame_at(struct hb_task *t, u32 i)
 
 static __always_inline u64 frame_sp(const struct hit *h, const struct hb_frame *f)
 {
-	return h->hi - f->depth;
+	return h->sp + h->depth - f->depth;
 }
 
 /* The process index, or -1 when this process is not traced or nothing is recorded. */
@@ -59,15 +59,14 @@ static __always_inline int hit_task(struct pt_regs *ctx, const struct hb_site *s
 		/* At stack.hi itself there is no room for a return address. */
 		if (h->sp < stack[0] || h->sp >= stack[1])
 			return -1 - HB_DROP_BAD_G;
-		h->hi = stack[1];
+		h->depth = stack[1] - h->sp;
 		if (goid_off && bpf_probe_read_user(&h->goid, sizeof(h->goid),
 						    (void *)(h->key.task + goid_off)))
 			return -1 - HB_DROP_READ_G;
 	} else {
 		h->key.task = h->tid;
-		h->hi = 0;
+		h->depth = -h->sp;
 	}
-	h->depth = h->hi - h->sp;
 	return 0;
 }
 

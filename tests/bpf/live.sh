@@ -4,7 +4,8 @@
 # live.sh - what the scripts here have in common, which are written in Python: sourced by t_*.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 
-# The number of the first kernel with uprobe_multi links.
+# These tests use more probes than perf events allow, on kernels before uprobe_multi links; what runs
+# there is tested in tests/vm and by t_perf.sh.
 live_kernel_ok() {
     local major minor
     IFS=. read -r major minor _ < <(uname -r)

@@ -34,6 +34,7 @@ enum {
 	OPT_FORMAT,
 	OPT_MAX_TASKS,
 	OPT_MAX_ROWS,
+	OPT_MAX_SITES,
 	OPT_STACKS,
 	OPT_NO_STACKS,
 	OPT_NO_LIVE,
@@ -55,6 +56,10 @@ static const struct argp_option options[] = {
 	 2},
 	{"max-rows", OPT_MAX_ROWS, "N", 0,
 	 "Rows of the result: function, payload size class, outcome (default: by functions)", 2},
+	{"max-sites", OPT_MAX_SITES, "N", 0,
+	 "Probes at once (default: no limit; 256 before Linux 6.6, where taking one off takes long); "
+	 "return sites beyond are probed when a call from them is seen",
+	 2},
 	{"stacks", OPT_STACKS, NULL, 0,
 	 "Take CPU samples: stacks, and how much CPU time calls use (default)", 2},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "Take no CPU samples", 2},
@@ -69,7 +74,7 @@ static const struct argp_option options[] = {
 };
 
 struct record_opts {
-	u64 pid, duration_ns, max_tasks, max_rows;
+	u64 pid, duration_ns, max_tasks, max_rows, max_sites;
 	u64 sample_hz;
 	bool no_stacks;
 	const char **probe, **codecs;
@@ -130,6 +135,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_MAX_ROWS:
 		parse_number(st, "--max-rows", arg, 1u << 16, &o->max_rows);
+		return 0;
+	case OPT_MAX_SITES:
+		parse_number(st, "--max-sites", arg, 1u << 16, &o->max_sites);
 		return 0;
 	case OPT_STACKS:
 	case OPT_NO_STACKS:
@@ -247,6 +255,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 {
 	struct session_opts so = {.max_tasks = o->max_tasks,
 				  .max_rows = o->max_rows,
+				  .max_sites = o->max_sites,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz};
 	struct session *s = NULL;
 	struct live *view = NULL;

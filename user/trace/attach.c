@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* attach.c - see attach.h. */
+/* attach.c - see attach.h: what both ways have in common, the choice between them, and the end. */
 #include "trace/attach.h"
 
 #include <errno.h>
@@ -7,127 +7,75 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
+#include "trace/attach_impl.h"
 #include "util/array.h"
 #include "util/log.h"
 
-#define CMD_LINK_CREATE 28  /* enum bpf_cmd, linux/bpf.h */
-#define ENOTSUPP_KERNEL 524 /* ENOTSUPP, include/linux/errno.h: has no name in user space */
-#define CLOSERS		16
+#define TRACE_UPROBE_MULTI 48  /* enum bpf_attach_type of Linux 6.6 */
+#define ENOTSUPP_KERNEL	   524 /* ENOTSUPP, include/linux/errno.h: has no name in user space */
+#define CLOSERS		   16
 
-/* The uprobe_multi part of union bpf_attr for BPF_LINK_CREATE, linux/bpf.h of Linux 6.6. */
-struct link_create_attr {
-	u32 prog_fd, target_fd, attach_type, flags;
-	u64 path, offsets, ref_ctr_offsets, cookies;
-	u32 cnt, multi_flags, pid, pad;
-};
+const char *const attach_kind_names[ATTACH_KIND_NR] = {"uprobe_multi", "perf events"};
 
-void attach__init(struct attach *a, int prog_fd)
+u32 attach_prog_type(enum attach_kind kind)
 {
-	*a = (struct attach){.prog_fd = prog_fd};
+	return kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
 }
 
-static int link_create(int prog_fd, const char *path, const unsigned long *off, const u64 *cookie,
-		       u32 nr, pid_t pid)
+int attach__choose(enum attach_kind *out)
 {
-	struct link_create_attr attr;
-	long fd;
+	const char *forced = getenv("HBPROF_ATTACH");
+	int err = -EOPNOTSUPP;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_fd = prog_fd;
-	attr.attach_type = ATTACH_TRACE_UPROBE_MULTI;
-	attr.path = (uintptr_t)path;
-	attr.offsets = (uintptr_t)off;
-	attr.cookies = (uintptr_t)cookie;
-	attr.cnt = nr;
-	attr.pid = pid;
-	fd = syscall(SYS_bpf, CMD_LINK_CREATE, &attr, sizeof(attr));
-	return fd < 0 ? -errno : (int)fd;
+	if (!forced || strcmp(forced, "perf") != 0)
+		err = attach_multi__probe();
+	if (!err) {
+		*out = ATTACH_MULTI;
+		return 0;
+	}
+	if (err != -EOPNOTSUPP || (forced && !strcmp(forced, "multi")))
+		return err;
+	err = attach_perf__probe();
+	if (!err)
+		*out = ATTACH_PERF;
+	return err;
 }
 
-/* Errors by which the kernel refuses an instruction; all others are about the whole call. */
-static bool refuses_site(int err)
+int attach_try_prog(u32 expected_attach_type)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0}, /* r0 = 0 */
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = expected_attach_type);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "hb_try", "GPL", insns, 2, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool attach_refuses_site(int err)
 {
 	return err == -EINVAL || err == -ENOTSUPP_KERNEL || err == -EILSEQ || err == -EIO ||
 	       err == -EOPNOTSUPP;
 }
 
-struct batch {
-	struct attach *a;
-	const char *path;
-	pid_t pid;
-	unsigned long *off;
-	u64 *cookie;
-	struct attach_probe *p;
-	size_t nr_refused, nr_links;
-};
-
-/* One range of the batch: attached, or halved, or its single offset marked as refused. The depth of
- * the recursion is the logarithm of the number of sites. */
-static int attach_range(struct batch *b, size_t from, size_t to)
+int attach__keep(struct attach *a, int link)
 {
-	struct attach *a = b->a;
-	size_t mid = from + (to - from) / 2;
-	int fd, err;
-
-	if (from == to)
-		return 0;
-	if (array_grow((void **)&a->link, a->nr_links, &a->cap_links, sizeof(*a->link)))
+	if (array_grow((void **)&a->link, a->nr_links, &a->cap_links, sizeof(*a->link))) {
+		close(link);
 		return -ENOMEM;
-	fd = link_create(a->prog_fd, b->path, b->off + from, b->cookie + from, to - from, b->pid);
-	if (fd >= 0) {
-		a->link[a->nr_links++] = fd;
-		b->nr_links++;
-		return 0;
 	}
-	if (!refuses_site(fd))
-		return fd;
-	if (to - from == 1) {
-		log_debug("probe at offset %#lx refused: error %d", b->off[from], -fd);
-		b->p[from].refused = true;
-		b->nr_refused++;
-		return 0;
-	}
-	err = attach_range(b, from, mid);
-	return err ? err : attach_range(b, mid, to);
+	a->link[a->nr_links++] = link;
+	return 0;
 }
 
-static void close_from(struct attach *a, size_t from);
-
-int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
-		size_t *nr_refused)
+void attach__init(struct attach *a, enum attach_kind kind, int prog_fd)
 {
-	size_t first_link = a->nr_links;
-	struct batch b = {.a = a, .pid = pid, .p = p};
-	char path[64];
-	int err = -ENOMEM;
-
-	*nr_refused = 0;
-	if (nr > 1u << 20)
-		return -E2BIG;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
-	b.path = path;
-	b.off = array_alloc(nr, sizeof(*b.off));
-	b.cookie = array_alloc(nr, sizeof(*b.cookie));
-	if (!b.off || !b.cookie)
-		goto out;
-	for (size_t i = 0; i < nr; i++) {
-		b.off[i] = p[i].off;
-		b.cookie[i] = p[i].cookie;
-		p[i].refused = false;
-	}
-	err = attach_range(&b, 0, nr);
-	if (!err && nr && b.nr_refused == nr && a->nr_links == first_link && nr > 1)
-		err = -EOPNOTSUPP;
-	*nr_refused = b.nr_refused;
-out:
-	if (err)
-		close_from(a, first_link);
-	free(b.off);
-	free(b.cookie);
-	return err;
+	*a = (struct attach){.kind = kind, .prog_fd = prog_fd};
 }
 
 struct closer {
@@ -146,7 +94,7 @@ static void *closer_run(void *arg)
 	return NULL;
 }
 
-/* Closes the links from `from` on, in parallel: 100 links take 5 s one by one, 70 ms so. */
+/* Closes the links from `from` on, in parallel: 100 of uprobe_multi take 5 s one by one, 70 ms so. */
 static void close_from(struct attach *a, size_t from)
 {
 	size_t n = a->nr_links - from;
@@ -171,9 +119,34 @@ static void close_from(struct attach *a, size_t from)
 	a->nr_links = from;
 }
 
+int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
+		size_t *nr_refused)
+{
+	size_t first_link = a->nr_links;
+	char path[ATTACH_PATH];
+	int err;
+
+	*nr_refused = 0;
+	if (nr > 1u << 20)
+		return -E2BIG;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
+	for (size_t i = 0; i < nr; i++)
+		p[i].refused = false;
+	if (a->kind == ATTACH_MULTI)
+		err = attach_multi__add(a, path, pid, p, nr, nr_refused);
+	else
+		err = attach_perf__add(a, path, pid, p, nr, nr_refused);
+	/* All of several: it is the way that is refused, not an instruction. */
+	if (!err && nr > 1 && *nr_refused == nr)
+		err = -EOPNOTSUPP;
+	if (err)
+		close_from(a, first_link);
+	return err;
+}
+
 void attach__fini(struct attach *a)
 {
 	close_from(a, 0);
 	free(a->link);
-	*a = (struct attach){.prog_fd = -1};
+	*a = (struct attach){.kind = a->kind, .prog_fd = -1};
 }

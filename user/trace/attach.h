@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * attach.h - puts probes on file offsets and takes them off again, through uprobe_multi links made
- * by bpf(BPF_LINK_CREATE) (libbpf 1.1 has no call for it). A link cannot be extended: sites that are
- * discovered later get links of their own.
+ * attach.h - puts probes on file offsets and takes them off again. Two ways, chosen once:
  *
- * The kernel makes or refuses a link as a whole, and does not say which offset it disliked: such a
- * batch is halved until the refused offsets are alone. Closing is done by several threads: each link
- * waits for a grace period of its own (docs/design.md, "Attaching").
+ *   uprobe_multi   one link for all probes of a file, Linux 6.6 (attach_multi.c)
+ *   perf events    an event and a link for each probe, Linux 5.15 (attach_perf.c): taking one off
+ *                  takes tens of ms, one after the other, so they are few (budget.h)
+ *
+ * Links are made by bpf(BPF_LINK_CREATE) (libbpf 1.1 has no call for the first way). A link cannot be
+ * extended: sites that are discovered later get links of their own. Closing is done by several
+ * threads: each link waits for a grace period of its own (docs/design.md, "Attaching").
  */
 #ifndef HBPROF_ATTACH_H
 #define HBPROF_ATTACH_H
@@ -15,8 +17,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Expected attach type that the program must be loaded with (enum bpf_attach_type of Linux 6.6). */
-#define ATTACH_TRACE_UPROBE_MULTI 48
+enum attach_kind {
+	ATTACH_MULTI,
+	ATTACH_PERF,
+	ATTACH_KIND_NR,
+};
+
+/* As reports and captures name them. */
+extern const char *const attach_kind_names[ATTACH_KIND_NR];
 
 struct attach_probe {
 	unsigned long off; /* file offset */
@@ -25,12 +33,23 @@ struct attach_probe {
 };
 
 struct attach {
+	enum attach_kind kind;
 	int prog_fd;
 	int *link; /* fds */
 	size_t nr_links, cap_links;
 };
 
-void attach__init(struct attach *a, int prog_fd);
+/*
+ * Which way this kernel has; the environment variable HBPROF_ATTACH, "multi" or "perf", is for tests
+ * of the other one. 0; -EOPNOTSUPP: it has neither; -EPERM, or what else keeps programs from being
+ * loaded.
+ */
+int attach__choose(enum attach_kind *out);
+/* Expected attach type (enum bpf_attach_type) that the program must be loaded with: a program for one
+ * way cannot be attached the other. */
+u32 attach_prog_type(enum attach_kind kind);
+
+void attach__init(struct attach *a, enum attach_kind kind, int prog_fd);
 /*
  * Probes one file, open as file_fd, in one process (a thread-group id). The path given to the kernel
  * leads through /proc/self/fd, so it is that very file, whatever has become of its name.
@@ -38,8 +57,8 @@ void attach__init(struct attach *a, int prog_fd);
  * Probes of one offset fire in reverse order of their place in p[]: put entries before exits, so
  * that an exit is handled first.
  *
- * 0 with *nr_refused probes marked; -EOPNOTSUPP: this kernel has no uprobe_multi; -EPERM; -ESRCH: the
- * process is gone; other -errno. On failure nothing of this call stays attached.
+ * 0 with *nr_refused probes marked; -EOPNOTSUPP: this kernel does not have this way; -EPERM; -EMFILE;
+ * -ESRCH: the process is gone; other -errno. On failure nothing of this call stays attached.
  */
 int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
 		size_t *nr_refused);

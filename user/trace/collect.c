@@ -172,7 +172,7 @@ void session__sum_coverage(struct session *s, struct recording *rec, u64 end_mon
 				      min_u64(f->n[HB_FN_UNSEEN], f->n[HB_FN_DROPPED]);
 	}
 	c->measured_ns = c->wall_ns = end_mono_ns - s->begin_mono_ns;
-	c->sites = s->nr_sites - CALIB_SITES - s->sites_refused;
+	c->sites = s->nr_probes;
 	c->sites_refused = s->sites_refused;
 	for (u32 i = 0; i < s->plan->nr_images; i++)
 		c->sites_refused += s->plan->image[i].refused;

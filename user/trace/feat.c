@@ -12,7 +12,7 @@ static const struct {
 	const char *name, *need;
 	feat_fn *fn;
 } checks[] = {
-	{"kernel", "uprobe_multi links", feat_kernel},
+	{"kernel", "probes that tell which one was hit", feat_kernel},
 	{"btf", "BPF programs that fit this kernel", feat_btf},
 	{"user_namespace", "capabilities that count", feat_user_ns},
 	{"pid_namespace", "processes outside of this container", feat_pid_ns},
@@ -24,7 +24,7 @@ static const struct {
 	{"seccomp", "bpf() and perf_event_open()", feat_seccomp},
 	{"lockdown", "BPF helpers that read kernel memory", feat_lockdown},
 	{"bpf_load", "everything", feat_load},
-	{"uprobe_multi", "everything", feat_uprobe_multi},
+	{"uprobe_multi", "attaching probes, many at a time", feat_uprobe_multi},
 	{"ring_buffer", "return addresses found while measuring", feat_ringbuf},
 	{"bpf_jit", "cheap probes", feat_jit},
 	{"memlock", "BPF maps", feat_memlock},

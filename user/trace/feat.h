@@ -10,6 +10,8 @@
 #include <hbprof/types.h>
 #include <stddef.h>
 
+#include "trace/attach.h"
+
 enum feat_result {
 	FEAT_OK,
 	FEAT_WARN,    /* hbprof measures; something is lost, or costs more */
@@ -49,7 +51,8 @@ struct feat_env {
 
 /* One outcome of loading and attaching: 0, -errno, or 1: not tried. */
 struct feat_tried {
-	int ringbuf, load, attach, hit, event;
+	int choose, ringbuf, load, attach, hit, event;
+	enum attach_kind kind; /* if choose is 0 */
 };
 
 /* Items of this machine, in order. *out is malloced. 0 or -ENOMEM. */

@@ -15,7 +15,7 @@
 
 #include "feat.skel.h"
 #include "target/proc.h"
-#include "trace/attach.h"
+#include "trace/budget.h"
 
 #define NOT_TRIED 1
 #define COOKIE	  0x6862ULL
@@ -40,8 +40,8 @@ static int silent(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static int attach_prog(struct attach *a, const struct bpf_program *prog, const struct proc *self,
-		       int exe)
+static int attach_prog(struct attach *a, enum attach_kind kind, const struct bpf_program *prog,
+		       const struct proc *self, int exe)
 {
 	const struct proc_map *m = proc__map_at(self, (uintptr_t)feat_nothing);
 	struct attach_probe p = {.cookie = COOKIE};
@@ -51,7 +51,7 @@ static int attach_prog(struct attach *a, const struct bpf_program *prog, const s
 	if (!m)
 		return -ENOENT;
 	p.off = (uintptr_t)feat_nothing - m->begin + m->off;
-	attach__init(a, bpf_program__fd(prog));
+	attach__init(a, kind, bpf_program__fd(prog));
 	err = attach__add(a, exe, getpid(), &p, 1, &refused);
 	/* The kernel without such links refuses by what it says of an instruction, too. */
 	return !err && refused ? -EOPNOTSUPP : err;
@@ -69,10 +69,11 @@ static int on_event(void *arg, void *data, size_t size)
 }
 
 /* Calls the probed function with one program on it. */
-static int call_probed(const struct bpf_program *prog, const struct proc *self, int exe)
+static int call_probed(enum attach_kind kind, const struct bpf_program *prog,
+		       const struct proc *self, int exe)
 {
 	struct attach a;
-	int err = attach_prog(&a, prog, self, exe);
+	int err = attach_prog(&a, kind, prog, self, exe);
 
 	for (u32 i = 0; !err && i < CALLS; i++)
 		feat_nothing();
@@ -80,7 +81,7 @@ static int call_probed(const struct bpf_program *prog, const struct proc *self, 
 	return err;
 }
 
-static int try_event(struct feat_bpf *skel, const struct proc *self, int exe)
+static int try_event(enum attach_kind kind, struct feat_bpf *skel, const struct proc *self, int exe)
 {
 	struct ring_buffer *ring;
 	u32 seen = 0;
@@ -89,7 +90,7 @@ static int try_event(struct feat_bpf *skel, const struct proc *self, int exe)
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.feat_events), on_event, &seen, NULL);
 	if (!ring)
 		return -errno;
-	err = call_probed(skel->progs.hb_feat_event, self, exe);
+	err = call_probed(kind, skel->progs.hb_feat_event, self, exe);
 	if (!err)
 		err = ring_buffer__consume(ring);
 	ring_buffer__free(ring);
@@ -112,6 +113,7 @@ static int try_ringbuf(void)
 /* Without a ring buffer the other program can still be tried. */
 static struct feat_bpf *load(struct feat_tried *t)
 {
+	u32 type = attach_prog_type(t->kind);
 	struct feat_bpf *skel = feat_bpf__open();
 
 	if (!skel) {
@@ -121,8 +123,8 @@ static struct feat_bpf *load(struct feat_tried *t)
 	t->ringbuf = try_ringbuf();
 	bpf_map__set_autocreate(skel->maps.feat_events, !t->ringbuf);
 	bpf_program__set_autoload(skel->progs.hb_feat_event, !t->ringbuf);
-	bpf_program__set_expected_attach_type(skel->progs.hb_feat_hit, ATTACH_TRACE_UPROBE_MULTI);
-	bpf_program__set_expected_attach_type(skel->progs.hb_feat_event, ATTACH_TRACE_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(skel->progs.hb_feat_hit, type);
+	bpf_program__set_expected_attach_type(skel->progs.hb_feat_event, type);
 	t->load = feat_bpf__load(skel);
 	if (!t->load)
 		return skel;
@@ -136,21 +138,27 @@ void feat__try(struct feat_tried *t)
 	struct proc *self = NULL;
 	int exe = -1;
 
-	*t = (struct feat_tried){NOT_TRIED, NOT_TRIED, NOT_TRIED, NOT_TRIED, NOT_TRIED};
+	*t = (struct feat_tried){.ringbuf = NOT_TRIED,
+				 .load = NOT_TRIED,
+				 .attach = NOT_TRIED,
+				 .hit = NOT_TRIED,
+				 .event = NOT_TRIED};
 	libbpf_set_print(silent); /* what it would say is in the items */
+	/* Without a way to attach, loading is still tried. */
+	t->choose = attach__choose(&t->kind);
 	skel = load(t);
 	if (!skel)
 		return;
-	t->attach = proc__open(getpid(), &self);
+	t->attach = t->choose ? t->choose : proc__open(getpid(), &self);
 	if (t->attach)
 		goto out;
 	exe = proc__open_exe(self);
-	t->attach = exe < 0 ? exe : call_probed(skel->progs.hb_feat_hit, self, exe);
+	t->attach = exe < 0 ? exe : call_probed(t->kind, skel->progs.hb_feat_hit, self, exe);
 	if (t->attach)
 		goto out;
 	t->hit = skel->bss->feat_hits == CALLS && skel->bss->feat_cookie == COOKIE ? 0 : -ENODATA;
 	if (!t->ringbuf)
-		t->event = try_event(skel, self, exe);
+		t->event = try_event(t->kind, skel, self, exe);
 out:
 	if (exe >= 0)
 		close(exe);
@@ -210,11 +218,18 @@ void feat_uprobe_multi(const struct feat_env *env, struct feat_item *it)
 		denied(env, it);
 	} else if (t->attach) {
 		feat_set(it, FEAT_FAIL, "cannot attach: %s", strerror(-t->attach));
-		feat_remedy(it, "Linux 6.6 or later with CONFIG_UPROBES=y and CONFIG_BPF_EVENTS=y");
+		feat_remedy(it, "Linux 6.6 or later (5.15: with perf events) with CONFIG_UPROBES=y "
+				"and CONFIG_BPF_EVENTS=y");
 	} else if (t->hit) {
 		feat_set(it, FEAT_FAIL, "attached, but calls of the probed function are not seen");
 		feat_remedy(it, "run hbprof outside of a container, not in an emulator of system "
 				"calls (gVisor)");
+	} else if (t->kind == ATTACH_PERF) {
+		feat_set(it, FEAT_WARN,
+			 "not in this kernel; with a perf event for each probe, each call was "
+			 "seen. Taking one off takes tens of ms: %u are used at most",
+			 BUDGET_DEFAULT);
+		feat_remedy(it, "Linux 6.6 or later; or choose yourself with --max-sites");
 	} else {
 		feat_set(it, FEAT_OK,
 			 "a function of hbprof's own was probed and called; each call "

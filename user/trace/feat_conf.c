@@ -16,8 +16,9 @@
 #include "util/fsutil.h"
 #include "util/units.h"
 
-#define FLOOR_MAJOR 6 /* BPF_TRACE_UPROBE_MULTI came with Linux 6.6 */
-#define FLOOR_MINOR 6
+#define KERNEL(major, minor) ((major) << 8 | (minor))
+#define FLOOR		     KERNEL(5, 15) /* cookies of perf events: bpf_perf_link_attach() */
+#define MULTI		     KERNEL(6, 6)  /* BPF_TRACE_UPROBE_MULTI */
 
 static bool exists(const struct feat_env *env, const char *path)
 {
@@ -43,11 +44,13 @@ void feat_kernel(const struct feat_env *env, struct feat_item *it)
 	if (feat_line(env, "/proc/sys/kernel/osrelease", s, sizeof(s)) ||
 	    sscanf(s, "%u.%u", &major, &minor) != 2) {
 		feat_set(it, FEAT_UNKNOWN, "/proc/sys/kernel/osrelease does not tell a version");
-	} else if (major > FLOOR_MAJOR || (major == FLOOR_MAJOR && minor >= FLOOR_MINOR)) {
-		feat_set(it, FEAT_OK, "Linux %s; the least is %u.%u", s, FLOOR_MAJOR, FLOOR_MINOR);
+	} else if (KERNEL(major, minor) >= MULTI) {
+		feat_set(it, FEAT_OK, "Linux %s; the least is 5.15", s);
 	} else {
-		feat_set(it, FEAT_FAIL, "Linux %s; the least is %u.%u", s, FLOOR_MAJOR,
-			 FLOOR_MINOR);
+		bool can = KERNEL(major, minor) >= FLOOR;
+
+		feat_set(it, can ? FEAT_WARN : FEAT_FAIL, "Linux %s; the least is 5.15%s", s,
+			 can ? ", and 6.6 for many probes" : "");
 		feat_remedy(it,
 			    "a newer kernel; on Debian 12: apt-get install -t bookworm-backports "
 			    "linux-image-amd64 (or -arm64)");

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "hbprof.skel.h"
+#include "trace/budget.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
@@ -137,7 +138,7 @@ static int session__load(struct session *s)
 	s->skel->rodata->cfg_self_tgid = getpid();
 	s->skel->rodata->cfg_nr_rows = s->max_rows;
 	s->skel->rodata->cfg_nr_hists = s->max_hists;
-	bpf_program__set_expected_attach_type(s->skel->progs.hb_probe, ATTACH_TRACE_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(s->skel->progs.hb_probe, attach_prog_type(s->kind));
 	err = hbprof_bpf__load(s->skel);
 	if (err)
 		explain_load(err);
@@ -311,6 +312,20 @@ static u8 site_lang(const struct session *s, u32 image, const struct site *site)
 	return s->plan->image[image].build ? HB_LANG_GO : HB_LANG_NATIVE;
 }
 
+/* May one more be probed, after n that are about to be? */
+static bool room_for_probe(struct session *s, size_t n)
+{
+	if (!s->max_probes || s->nr_probes + n < s->max_probes)
+		return true;
+	if (!s->said_full)
+		session__warn(s,
+			      "%u sites are probed and no more (--max-sites): calls from return "
+			      "sites found later are counted as 'return site not known'",
+			      s->max_probes);
+	s->said_full = true;
+	return false;
+}
+
 int session__probe(struct session *s, u32 image, const u32 *ids, const struct site *sites,
 		   size_t nr)
 {
@@ -331,7 +346,7 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 	for (size_t i = 0; i < nr; i++) {
 		u64 off;
 
-		if (!session__site_intact(s, image, &sites[i], page) ||
+		if (!room_for_probe(s, n) || !session__site_intact(s, image, &sites[i], page) ||
 		    image__off(pi->im, sites[i].vaddr, &off)) {
 			s->site[ids[i]].refused = s->site[ids[i]].differs = true;
 			s->sites_refused++;
@@ -344,6 +359,7 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 	err = n ? attach__add(&s->target, pi->im->fd, s->plan->proc->pid, p, n, &refused) : 0;
 	if (err)
 		goto out;
+	s->nr_probes += n - refused;
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].refused)
 			s->site[id_of[i]].refused = true;
@@ -577,12 +593,21 @@ static int calib_site_put(struct session *s, const struct proc *self, const stru
 	return err;
 }
 
+static bool lang_used(const struct session *s, u8 lang)
+{
+	for (u32 e = 0; e < HB_CLASS_NR; e++)
+		if (s->calib.used[lang][e][HB_CLASS_BRANCH])
+			return true;
+	return false;
+}
+
+/* Only those of the languages that the plan has functions of: a probe may be dear to take off. */
 static int calib_attach(struct session *s)
 {
 	struct calib_site cs[CALIB_SITES];
 	struct attach_probe p[CALIB_SITES];
 	struct proc *self = NULL;
-	size_t refused = 0;
+	size_t refused = 0, nr = 0;
 	int fd = -1, err;
 
 	calib__baseline(&s->calib);
@@ -593,15 +618,16 @@ static int calib_attach(struct session *s)
 	fd = proc__open_exe(self);
 	if (fd < 0)
 		err = fd;
-	for (u32 i = 0; i < CALIB_SITES && !err; i++)
-		err = calib_site_put(s, self, &cs[i], &p[i]);
+	for (u32 i = 0; i < CALIB_SITES && !err; i++) {
+		if (!lang_used(s, cs[i].lang))
+			continue;
+		err = calib_site_put(s, self, &cs[i], &p[nr++]);
+	}
 	if (!err)
-		err = attach__add(&s->self, fd, getpid(), p, CALIB_SITES, &refused);
+		err = attach__add(&s->self, fd, getpid(), p, nr, &refused);
 	if (!err && refused)
 		err = -ENOTSUP;
-	if (err == -EOPNOTSUPP)
-		log_err("this kernel has no uprobe_multi links; hbprof needs Linux 6.6 or later");
-	else if (err)
+	if (err)
 		log_err("cannot probe hbprof's own calibration functions: %s", strerror(-err));
 	if (fd >= 0)
 		close(fd);
@@ -728,6 +754,44 @@ static void session__sizes(struct session *s, const struct session_opts *o)
 	s->max_hists = s->max_rows + s->max_rows / 2;
 }
 
+static void warn_budget(struct session *s, const struct budget *b)
+{
+	if (b->funcs_left)
+		session__warn(s,
+			      "%u of %u functions are not measured: %u sites are probed at most "
+			      "(--max-sites)",
+			      b->funcs_left, s->plan->nr_funcs, s->max_probes);
+	if (b->sites_left)
+		session__warn(s,
+			      "%u return sites of direct calls are not probed before a call from "
+			      "them is seen, which is counted as 'return site not known': %u sites "
+			      "are probed at most (--max-sites)",
+			      b->sites_left, s->max_probes);
+}
+
+/* How probes are attached here, and how many of them. */
+static int choose_attach(struct session *s, const struct session_opts *o)
+{
+	struct budget b;
+	int err = attach__choose(&s->kind);
+
+	if (err == -EOPNOTSUPP)
+		log_err("this kernel has neither uprobe_multi links nor cookies for perf events; "
+			"hbprof needs Linux 5.15 or later");
+	else if (err)
+		explain_load(err);
+	if (err)
+		return err;
+	s->max_probes = o->max_sites;
+	if (!s->max_probes && s->kind == ATTACH_PERF)
+		s->max_probes = BUDGET_DEFAULT;
+	log_info("probes are attached by %s", attach_kind_names[s->kind]);
+	err = s->max_probes ? budget__apply(s->plan, s->max_probes, &b) : 0;
+	if (!err && s->max_probes)
+		warn_budget(s, &b);
+	return err;
+}
+
 static int on_event(void *arg, void *data, size_t size)
 {
 	struct session *s = arg;
@@ -763,14 +827,15 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		return -ENOMEM;
 	s->plan = plan;
 	s->sample_hz = o->sample_hz;
-	attach__init(&s->target, -1);
-	attach__init(&s->self, -1);
+	attach__init(&s->target, ATTACH_MULTI, -1);
+	attach__init(&s->self, ATTACH_MULTI, -1);
 	s->rec = recording__new();
+	err = s->rec ? choose_attach(s, o) : -ENOMEM;
+	if (err)
+		goto out;
 	session__sizes(s, o);
 	s->site = array_alloc(s->max_sites, sizeof(*s->site));
-	if (!s->rec || !s->site)
-		goto out;
-	err = session__load(s);
+	err = s->site ? session__load(s) : -ENOMEM;
 	if (!err)
 		err = put_images(s);
 	if (!err)
@@ -780,8 +845,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	if (err)
 		goto out;
 	loaded = mono_ns();
-	attach__init(&s->target, bpf_program__fd(s->skel->progs.hb_probe));
-	attach__init(&s->self, bpf_program__fd(s->skel->progs.hb_probe));
+	attach__init(&s->target, s->kind, bpf_program__fd(s->skel->progs.hb_probe));
+	attach__init(&s->self, s->kind, bpf_program__fd(s->skel->progs.hb_probe));
 	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.events), on_event, s, NULL);
 	if (!s->ring) {
 		err = -errno;

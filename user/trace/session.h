@@ -29,6 +29,7 @@ struct session_opts {
 	u32 max_tasks; /* calls in flight that can be followed; 0: default */
 	u32 max_rows;  /* 0: default */
 	u32 sample_hz; /* CPU samples a second and CPU; 0: none */
+	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
 };
 
 /* What user space remembers of a site that it gave to the kernel. */
@@ -45,10 +46,13 @@ struct session {
 	struct ring_buffer *ring;
 	struct sampler *sampler; /* NULL: no samples */
 	u32 sample_hz;
+	enum attach_kind kind;
 	struct attach target, self;
 	struct calib calib;
 	struct session_site *site;
 	u32 nr_sites, max_sites;
+	u32 nr_probes, max_probes; /* in the target; 0: no limit */
+	bool said_full;
 	u32 nr_funcs;	/* the target's; calibration functions follow */
 	u32 self_image; /* hbprof's own, after the plan's at the start; discovery may add more */
 	u32 max_rows, max_hists, max_tasks;

@@ -127,7 +127,7 @@ int session__stop(struct session *s, const char *reason)
 	session__sum_coverage(s, rec, s->end_mono_ns);
 	rec->coverage.balanced = true;
 	rec->version = strdup(HBPROF_VERSION);
-	rec->attach = strdup("uprobe_multi");
+	rec->attach = strdup(attach_kind_names[s->kind]);
 	rec->stop_reason = strdup(reason);
 	rec->begin_wall_ns = s->begin_wall_ns;
 	rec->begin_mono_ns = s->begin_mono_ns;

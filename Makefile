@@ -250,6 +250,7 @@ make check         every test; installs what they need, ends with "N passed, N f
 make check-unit    the C unit tests, plain and again with address and undefined-behaviour sanitizers
 make check-cli     the command line, over recorded captures; needs no root
 make check-bpf     attaching to programs with known call counts and sleeps; needs root
+make check-vm      the same on other kernels (6.1, 6.12, 5.10), in virtual machines; fetches them once
 make check-fuzz    readers of foreign files over damaged input (FUZZ_COUNT=3000 FUZZ_SEED=1)
 make check-layers  which folder may include which; -headers: each header compiles alone;
                    -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel

@@ -58,6 +58,8 @@ libcap2-bin     test running hbprof with file capabilities
 python3-prometheus-client test reading OpenMetrics
 libjansson-dev  test counting the calls of other libraries
 libjson-c-dev   test counting the calls of other libraries
+qemu-system-x86 test measuring on other kernels
+busybox-static  test what a virtual machine for that runs
 bpftrace        bench the cost of other probes, to compare with
 '
 

@@ -9,7 +9,7 @@
 # tests/unit/test_bpf_X.c and its helpers tests/unit/bpf_X.c see the stand-ins in tests/unit/shim: they
 # compile bpf/*.bpf.c for the host.
 # tests/fuzz/fuzz_X.c is a program that takes a count and a seed; only its sanitized build is run.
-# tests/cli/t_X.sh, tests/bpf/t_X.sh print TAP: see tests/tap.sh.
+# tests/cli/t_X.sh, tests/bpf/t_X.sh, tests/vm/t_X.sh print TAP: see tests/tap.sh.
 
 FUZZ_COUNT ?= 3000
 FUZZ_SEED  ?= 1
@@ -99,13 +99,14 @@ UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
 FUZZ_RUN    := $(foreach t,$(FUZZ_SRC:%.c=$(SAN_O)/%),'single $(t) $(FUZZ_COUNT) $(FUZZ_SEED)')
 CLI_RUN     := $(foreach t,$(sort $(wildcard tests/cli/t_*.sh)),'tap $(t)')
 BPF_RUN     := $(foreach t,$(sort $(wildcard tests/bpf/t_*.sh)),'tap $(t)')
+VM_RUN      := $(foreach t,$(sort $(wildcard tests/vm/t_*.sh)),'tap $(t)')
 LAYERS_RUN  := 'single tests/check_layers.sh'
 HEADERS_RUN := 'single tests/check_headers.sh $(O)/gen'
 FORMAT_RUN  := 'single tests/check_format.sh'
 VMLINUX_RUN := 'single tests/check_vmlinux.sh'
 GO_RUN      := 'single tests/check_go.sh'
 
-.PHONY: check check-all check-unit check-cli check-bpf check-fuzz check-layers check-headers \
+.PHONY: check check-all check-unit check-cli check-bpf check-vm check-fuzz check-layers check-headers \
 	check-format check-vmlinux
 check-unit: build-unit build-unit-san build-gobins
 	$(Q)$(RUN) $(GO_RUN) $(UNIT_RUN)
@@ -113,6 +114,8 @@ check-cli: all man
 	$(Q)$(RUN) $(CLI_RUN)
 check-bpf: all build-workload
 	$(Q)$(RUN) $(BPF_RUN)
+check-vm: all build-workload
+	$(Q)$(RUN) $(VM_RUN)
 check-fuzz: build-fuzz-san
 	$(Q)$(RUN) $(FUZZ_RUN)
 check-layers:
@@ -135,7 +138,7 @@ BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-go
 check-all:
 	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
 	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \
-		$(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) $(BPF_RUN)
+		$(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) $(BPF_RUN) $(VM_RUN)
 
 # ---- not checks -----------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ like "$out" 'ARCH=sparc is not supported' "an unknown architecture is named"
 
 out=$(mk help)
 is "$?" 0 "make help succeeds"
-for target in check check-unit check-cli check-bpf check-fuzz bench demo install uninstall deb man clean; do
+for target in check check-unit check-cli check-bpf check-vm check-fuzz bench demo install uninstall deb man clean; do
     like "$out" "make $target( |,|\$)" "make help has $target"
 done
 

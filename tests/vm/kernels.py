@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""hbprof on other kernels than the running one: measured there, read here, compared with the truth.
+
+  kernels.py perf SUITE     a kernel without uprobe_multi links: perf events
+  kernels.py multi SUITE    one with them
+  kernels.py floor SUITE    one that is too old: a clear refusal
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import vm
+
+sys.path.insert(0, f"{vm.HERE}/../bpf")
+from exact import check_exact, describe  # noqa: E402
+from live import HBPROF, WORK, done, equal, ok, skip, test, tmp  # noqa: E402
+
+# Name, options of hbprof, workload. Few calls: the machine is emulated. LEFT: entries that no return
+# ends, nested ones too, where there are such (tests/bpf/exact.py, check_ends()).
+GO = [
+    ("mixed", "", "gojson_stripped -mode mixed -n 60 -g 2"),
+    ("heartbeat", "", "gojson_stripped -mode marshal -size heartbeat -n 1000 -rate 400"),
+    ("recursion", "", "gojson_stripped -mode recursion -n 20"),
+    ("threads", "--no-stacks", "gojson_stripped -mode block -n 20 -g 8"),
+]
+C = [
+    ("cjson", "", "cjson_work -mode threads -n 100"),
+    ("nested", "--probe codec", "hostile -mode longjmp -n 50"),
+]
+LEFT = {"nested": 50 * 4}
+KIND = {"perf": "perf events", "multi": "uprobe_multi"}
+
+
+def workloads():
+    return C + (GO if os.path.exists(f"{WORK}/gojson_stripped") else [])
+
+
+def script(runs):
+    lines = ["echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent"]
+    lines += [f"measure {name} '{options}' {command}" for name, options, command in runs]
+    lines += ["hbprof check > /out/check.txt", "exit 0"]
+    return "\n".join(lines) + "\n"
+
+
+def counted(m, name):
+    """The capture that was made there, read here, against what the workload has printed there."""
+    r = subprocess.run([HBPROF, "report", "--format", "json", f"{m.out}/{name}.hbp"],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if r.returncode:
+        return [r.stderr, m.text(f"{name}.err"), m.text("test.log")]
+    report, lines = json.loads(r.stdout), m.text(f"{name}.lines").splitlines()
+    wrong = check_exact(report, lines, left=LEFT.get(name))
+    if r.stdout != m.text(f"{name}.json"):
+        wrong.append("the report was another one there")
+    if m.text(f"{name}.status").strip() != "0":
+        wrong.append(m.text(f"{name}.err"))
+    return wrong + describe(report, lines) if wrong else []
+
+
+def attached(m, name, kind):
+    got = json.loads(m.text(f"{name}.json"))["attach"]
+    return [] if got == kind else [f"attach: {got}"]
+
+
+def times(m, name):
+    """What attaching and detaching took there, for whoever reads the log."""
+    said = re.findall(r"attached (\d+) sites in (\S+)|detached in (\S+)", m.text(f"{name}.err"))
+    print(f"# {m.release} {name}: " + ", ".join(" ".join(filter(None, s)) for s in said))
+
+
+def measure_there(m, kind):
+    for name, _, command in workloads():
+        test(f"Linux {m.release}: {command}: counted exactly, and read here as there", counted, m,
+             name)
+        times(m, name)
+    test(f"Linux {m.release}: probes are {kind}", attached, m, "cjson", kind)
+    got = re.findall(r"^(\w+) +uprobe_multi", m.text("check.txt"), re.M)
+    equal(got, ["ok" if kind == "uprobe_multi" else "warn"],
+          f"Linux {m.release}: hbprof check says how probes are attached", m.text("check.txt"))
+    if not os.path.exists(f"{WORK}/gojson_stripped"):
+        skip("Go programs are measured there, too", "not built: no Go >= 1.22")
+
+
+def refused_there(m):
+    err = m.text("cjson.err")
+    ok("hbprof needs Linux 5.15 or later" in err and len(err.splitlines()) == 1,
+       f"Linux {m.release}: refused in one line that names the least version", err)
+    equal(m.text("cjson.status").strip(), "1", f"Linux {m.release}: the exit status is 1")
+    equal(re.findall(r"^(\w+) +kernel ", m.text("check.txt"), re.M), ["fail"],
+          f"Linux {m.release}: hbprof check fails for the kernel", m.text("check.txt"))
+
+
+def main(what, suite):
+    runs = workloads() if what != "floor" else C[:1]
+    programs = {f"{WORK}/{command.split()[0]}" for _, _, command in runs} | {HBPROF}
+    try:
+        image = vm.kernel(suite)
+        m = vm.Machine(tmp, sorted(programs), script(runs))
+        wrong = m.run(image)
+    except vm.Missing as e:
+        print(f"1..0 # SKIP {e}")
+        sys.exit(0)
+    print(f"# Linux {m.release}: {m.seconds:.1f} s")
+    if not ok(not wrong, f"Linux {m.release} of {suite}: starts, runs the test, and ends", wrong):
+        done()
+    if what == "floor":
+        refused_there(m)
+    else:
+        measure_there(m, KIND[what])
+    done()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -196,6 +196,8 @@ MAN := $(patsubst docs/man/%.scd,$(O)/man/%,$(sort $(wildcard docs/man/*.scd)))
 
 man: $(MAN)
 	@:
+# With the tool, where they can be: so that `sudo make install` builds nothing as root.
+all: $(if $(shell command -v $(SCDOC) 2>/dev/null),$(MAN))
 
 $(O)/man/%: docs/man/%.scd
 	$(call msg,MAN,$@)

@@ -42,6 +42,7 @@ libiberty-dev   build demangling C++ and Rust names
 scdoc           deb the manual pages
 debhelper       deb make deb
 dpkg-dev        deb make deb
+build-essential deb make deb: what dpkg takes for granted
 procps          test finding processes
 binutils        test dissecting the bundled programs
 g++             test the bundled C++ program

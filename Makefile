@@ -257,7 +257,7 @@ make check-fuzz    readers of foreign files over damaged input (FUZZ_COUNT=3000 
 make check-layers  which folder may include which; -headers: each header compiles alone;
                    -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel
 make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
-make demo          profiles a bundled workload for some seconds and prints the report; needs root
+make demo          profiles a bundled program for 10 s, prints the report, draws the flame graph (by sudo)
 make man           the manual pages, in $(O)/man
 make install       binary, manual pages and completions, under DESTDIR and prefix ($(prefix));
                    make uninstall removes them

@@ -346,7 +346,9 @@ static int image__map(struct image *im, int fd)
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode) || st.st_size < SELFMAG)
 		return -ENOEXEC;
-	base = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Into a private mapping the kernel would put the breakpoints of any tracer that probes the
+	 * file in every process: valid_vma() in kernel/events/uprobes.c of Linux. */
+	base = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 	im->base = base;

@@ -459,6 +459,27 @@ static void test_new_mappings_are_seen_after_a_reload(void **state)
 	proc__close(p);
 }
 
+static void test_mapped_code_and_its_first_run_change_the_stamp(void **state)
+{
+	struct proc_stamp before, mapped, touched, unmapped;
+	struct proc *p = open_proc(getpid());
+	struct folder *f = *state;
+	char *at;
+
+	assert_int_equal(proc__stamp(p, &before), 0);
+	assert_true(before.code_bytes > 0 && before.faults > 0);
+	at = map_second_page(f->path);
+	assert_int_equal(proc__stamp(p, &mapped), 0);
+	assert_int_equal(mapped.code_bytes, before.code_bytes + (u64)getpagesize());
+	(void)*(volatile char *)at;
+	assert_int_equal(proc__stamp(p, &touched), 0);
+	assert_true(touched.faults > mapped.faults);
+	munmap(at, (size_t)getpagesize());
+	assert_int_equal(proc__stamp(p, &unmapped), 0);
+	assert_int_equal(unmapped.code_bytes, before.code_bytes);
+	proc__close(p);
+}
+
 static void test_a_deleted_and_replaced_file_is_opened_through_its_mapping(void **state)
 {
 	struct folder *f = *state;
@@ -627,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_the_debugger_is_named),
 		cmocka_unit_test(test_addresses_are_found_in_their_mappings),
 		in_folder(test_new_mappings_are_seen_after_a_reload),
+		in_folder(test_mapped_code_and_its_first_run_change_the_stamp),
 		in_folder(test_a_deleted_and_replaced_file_is_opened_through_its_mapping),
 		in_folder(test_without_map_files_the_path_must_lead_to_the_mapped_file),
 		cmocka_unit_test(test_memory_and_devices_have_no_file_to_open),

@@ -44,7 +44,8 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cxx libtestcodec.so liblatecodec.so"
+files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cet hostile_cxx libtestcodec.so liblatecodec.so
+    librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
     gojson_nosect gocgo"
@@ -83,6 +84,10 @@ build_c() {
         cc -fPIC -shared -DPREFIX=$lib -Wl,-z,lazy -Wl,-soname,lib$lib.so -o "$out/lib$lib.so" \
             "$c/testcodec.c"
     done
+    for lib in 1a 2b; do
+        cc -fPIC -shared -DRELAY_NR=${lib%?} -Wl,-z,lazy -Wl,-rpath,'$ORIGIN' -L"$out" \
+            -o "$out/librelay_${lib#?}.so" "$c/relay.c" -ltestcodec
+    done
     cc -o "$out/hist_check" "$c/hist_check.c" -lpthread
     cc -o "$out/cjson_work" "$c/cjson_work.c" -lcjson -lpthread
     # The same, with other ways to call a library.
@@ -96,6 +101,9 @@ build_c() {
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     [ "$lld" = none ] || cc $lld -fuse-ld=lld -o "$out/hostile_lld" "$c/hostile.c" \
         "$c/seccomp.c" "$c/stubs.S" -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
+    # Functions that do not begin where they are probed: with endbr64, and a frame.
+    cc -O0 $cet -o "$out/hostile_cet" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
+        -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     "$CXX" -std=gnu++17 -O2 -g $warn -D_GNU_SOURCE -o "$out/hostile_cxx" "$c/hostile_cxx.cc" \
         -lpthread
 }

@@ -167,6 +167,7 @@ check_hostile() {
         check hostile -mode "${f#*:}" -n 100 -- "${f%:*}_encode 100 100 0 0 0 0" \
             "${f%:*}_decode 100 100 0 0 0 0" "${f%:*}_block 236 236 0 0 0 0"
     done
+    check hostile -mode reload -n 20 -- "testcodec_block 20 20 0 0 0 0"
     check hostile_cxx -mode throw -n 30 -- "hostile::codec(int) 20 30 0 0 0 10"
     check hostile_cxx -mode throwdeep -n 20 -g 2 -- "hostile::codec(int) 80 280 0 0 0 80"
     check hostile_cxx -mode throwcaught -n 20 -- "hostile::codec(int) 20 40 0 0 0 0"

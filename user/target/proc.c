@@ -32,6 +32,8 @@
 struct proc_stat {
 	char state;	  /* 3 */
 	u64 flags;	  /* 9 */
+	u64 minflt;	  /* 10 */
+	u64 majflt;	  /* 12 */
 	u64 utime, stime; /* 14, 15: clock ticks */
 	u64 nr_threads;	  /* 20 */
 	u64 start_time;	  /* 22 */
@@ -87,8 +89,9 @@ static int stat_parse(const char *text, struct proc_stat *st)
 		int nr;
 		u64 *to;
 	} want[] = {
-		{9, &st->flags},       {14, &st->utime},      {15, &st->stime},
-		{20, &st->nr_threads}, {22, &st->start_time}, {24, &st->rss_pages},
+		{9, &st->flags},       {10, &st->minflt},    {12, &st->majflt},
+		{14, &st->utime},      {15, &st->stime},     {20, &st->nr_threads},
+		{22, &st->start_time}, {24, &st->rss_pages},
 	};
 
 	if (!at || at[1] != ' ' || !at[2])
@@ -476,6 +479,26 @@ int proc__usage(const struct proc *p, u64 *cpu_ns, u64 *rss_bytes)
 	close(dir);
 	*cpu_ns = (st.utime + st.stime) * (1000000000u / (u64)hz);
 	*rss_bytes = st.rss_pages * (u64)page;
+	return 0;
+}
+
+/* VmExe and VmLib: all that is executable, and no stack (task_mem() in fs/proc/task_mmu.c). */
+int proc__stamp(const struct proc *p, struct proc_stamp *out)
+{
+	struct proc_stat st;
+	pid_t exe_kb, lib_kb;
+	int dir = proc__dir(p, &st), err;
+
+	if (dir < 0)
+		return dir;
+	err = proc_read_status(dir, "VmExe", &exe_kb);
+	if (!err)
+		err = proc_read_status(dir, "VmLib", &lib_kb);
+	close(dir);
+	if (err)
+		return err;
+	*out = (struct proc_stamp){.code_bytes = ((u64)exe_kb + (u64)lib_kb) << 10,
+				   .faults = st.minflt + st.majflt};
 	return 0;
 }
 

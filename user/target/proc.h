@@ -57,6 +57,14 @@ bool proc__alive(const struct proc *p);
 /* CPU time of all threads, ended ones included (user + system, in steps of the kernel's clock tick,
  * 10 ms), and resident bytes. 0 or -errno. */
 int proc__usage(const struct proc *p, u64 *cpu_ns, u64 *rss_bytes);
+/*
+ * Numbers that change when code is mapped or unmapped, or runs for the first time, and that cost the
+ * process nothing: bytes of executable mappings, page faults so far. 0 or -errno.
+ */
+struct proc_stamp {
+	u64 code_bytes, faults;
+};
+int proc__stamp(const struct proc *p, struct proc_stamp *out);
 /* pid of the tracer (debugger), 0: none, or -errno. */
 pid_t proc__tracer(const struct proc *p);
 

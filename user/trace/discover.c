@@ -38,19 +38,32 @@ static void refuse(struct session *s, struct wanted *w, const char *why)
 	w->done = true;
 }
 
-/* A mapping without a file (JIT): there is nothing to probe at the caller's, so its callee's
- * returns are probed. The address stays refused: it is not asked about for such a function. */
-static void no_file(struct session *s, struct wanted *w)
+/*
+ * Code without a file has nothing to probe at the caller's, so the callee's returns are probed, and
+ * the function asks no more. The address is left for other functions to ask about: where another
+ * tracer has return probes (the mapping that the kernel makes for these), all of their functions come
+ * with that one address. A function whose returns cannot be probed keeps it refused; for an interval
+ * only, where others may meet it.
+ */
+static void no_file(struct session *s, struct wanted *w, const struct proc_map *m)
 {
-	int err = session__switch_to_ret(s, w->ev.func);
+	bool uprobes = !strcmp(m->path, "[uprobes]");
+	const char *why = uprobes ? "has a return probe of another tracer (bpftrace? perf?)"
+				  : "is called from code without a file (JIT)";
+	int err = session__switch_to_ret(s, w->ev.func, why);
 
+	if (!err) {
+		bpf_map_delete_elem(bpf_map__fd(s->skel->maps.ras), &w->ev.key);
+		w->done = true;
+		return;
+	}
 	refuse(s, w, "no file behind it");
-	if (err)
-		session__warn(
-			s,
-			"%s is called from code without a file (JIT), and its returns cannot be "
-			"probed: those calls are counted as 'return site not known'",
-			s->plan->func[w->ev.func].f->name);
+	if (uprobes)
+		mapped__ask_again(s, &w->ev.key);
+	session__warn(s,
+		      "%s %s, and its returns cannot be probed: those calls are counted as 'return "
+		      "site not known'",
+		      s->plan->func[w->ev.func].f->name, why);
 }
 
 /* Which image, and where in it. */
@@ -66,14 +79,12 @@ static void locate(struct session *s, struct wanted *w)
 		return;
 	}
 	m = proc__map_at(s->plan->proc, w->ev.ra);
-	if (!m && !proc__reload_maps(s->plan->proc))
-		m = proc__map_at(s->plan->proc, w->ev.ra);
 	if (!m) {
 		refuse(s, w, "not mapped any more");
 		return;
 	}
 	if (!m->ino) {
-		no_file(s, w);
+		no_file(s, w, m);
 		return;
 	}
 	err = plan__image_of(s->plan, m, &w->image);
@@ -88,6 +99,19 @@ static void locate(struct session *s, struct wanted *w)
 	}
 	pi->bias = m->begin - w->ra;
 	w->ra += w->ev.ra - m->begin;
+}
+
+/* A file that is mapped again, or twice, has its sites already: those before `known` are attached. */
+static bool is_probed(const struct session *s, const struct wanted *w, u32 known)
+{
+	for (u32 i = 0; i < known; i++) {
+		const struct session_site *ss = &s->site[i];
+
+		if (ss->role == HB_ROLE_RETSITE && ss->image == w->image && ss->ra == w->ra &&
+		    !ss->refused)
+			return true;
+	}
+	return false;
 }
 
 static void place(struct session *s, struct wanted *w)
@@ -167,15 +191,30 @@ out:
 	return err == -ENOMEM ? err : 0;
 }
 
+/* An address outside of its function's image is only as good as the mappings it is looked up in. That
+ * they cannot be read is no mistake: the process may have ended. 0 or -ENOMEM. */
+static int look_again(struct session *s, const struct hb_event *ev, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (ev[i].key.space != HB_RA_PROCESS)
+			continue;
+		return mapped__reload(s) == -ENOMEM ? -ENOMEM : 0;
+	}
+	return 0;
+}
+
 static int handle_pending(struct session *s)
 {
 	size_t nr = s->nr_pending, from = 0;
 	struct wanted *w = array_alloc(nr, sizeof(*w));
-	int err = 0;
+	u32 known = s->nr_sites;
+	int err = w ? look_again(s, s->pending, nr) : -ENOMEM;
 
 	s->nr_pending = 0;
-	if (!w)
-		return -ENOMEM;
+	if (err) {
+		free(w);
+		return err;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		w[i].ev = s->pending[i];
 		if (w[i].ev.func >= s->nr_funcs) {
@@ -183,6 +222,10 @@ static int handle_pending(struct session *s)
 			continue;
 		}
 		locate(s, &w[i]);
+		if (!w[i].done && is_probed(s, &w[i], known)) {
+			session__ra_set(s, &w[i].ev.key, HB_RA_ATTACHED);
+			w[i].done = true;
+		}
 		if (!w[i].done)
 			place(s, &w[i]);
 	}

@@ -54,7 +54,7 @@ int plan__warn(struct plan *pl, const char *fmt, ...)
 	return 0;
 }
 
-static void plan_image__fini(struct plan_image *pi)
+void plan_image__fini(struct plan_image *pi)
 {
 	site_list__fini(&pi->sites);
 	symtab__close(pi->syms);
@@ -114,7 +114,7 @@ static void image_code_range(struct plan_image *pi)
 	}
 }
 
-static int image_load(const struct proc *p, const struct proc_map *m, struct plan_image *pi)
+int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan_image *pi)
 {
 	int fd = plan_open_map(p, m), err, go_err = 0;
 	u64 vaddr, t0;
@@ -176,7 +176,7 @@ int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image)
 		}
 	}
 	site_list__init(&pi.sites);
-	err = image_load(pl->proc, m, &pi);
+	err = plan_image__load(pl->proc, m, &pi);
 	if (!err &&
 	    array_grow((void **)&pl->image, pl->nr_images, &pl->cap_images, sizeof(*pl->image)))
 		err = -ENOMEM;
@@ -538,6 +538,8 @@ static int plan__registry(struct plan *pl, const struct plan_opts *o)
 	if (err)
 		return err;
 	pl->registry = o->registry ? o->registry : pl->own_registry;
+	pl->probe = o->probe;
+	pl->nr_probes = o->nr_probes;
 	pl->alt = array_alloc(registry__size(pl->registry) + 1, sizeof(*pl->alt));
 	return pl->alt ? 0 : -ENOMEM;
 }

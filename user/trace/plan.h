@@ -23,7 +23,7 @@ struct registry_alt;
 
 struct plan_opts {
 	const struct registry *registry; /* outlives the plan; NULL: the built-in one */
-	const char *const *probe;	 /* --probe NAME[=OP], nr_probes of them */
+	const char *const *probe; /* --probe NAME[=OP], nr_probes of them; outlive the plan */
 	size_t nr_probes;
 	bool exit_ret;	 /* --exit=ret */
 	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
@@ -63,7 +63,9 @@ struct plan {
 	struct proc *proc; /* not owned; NULL: the plan of a file */
 	const struct registry *registry;
 	struct registry *own_registry; /* NULL, or the same */
-	struct registry_alt *alt;      /* registry__size(): what became of each of its entries */
+	const char *const *probe;      /* as in plan_opts: the caller's, to outlive the plan */
+	size_t nr_probes;
+	struct registry_alt *alt; /* registry__size(): what became of each of its entries */
 	struct plan_image *image;
 	u32 nr_images;
 	size_t cap_images;
@@ -89,6 +91,9 @@ void plan__free(struct plan *pl);
 
 /* Index of the image that a file mapping of the process belongs to, opened on first use. */
 int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image);
+/* How many functions the plan would have had, had the file been mapped; *name (the caller's to free):
+ * one of them. What cannot be read has none. */
+u32 plan__count_funcs(const struct plan *pl, const struct proc_map *m, char **name);
 /* What a site of this function must leave readable. */
 struct site_want plan__want(const struct func *f);
 /* The code around vaddr: its function where the bounds are known, else what follows vaddr. False:

@@ -9,6 +9,9 @@
 int plan__warn(struct plan *pl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The file behind a mapping of the process, or of the file that is planned: fd or -errno. */
 int plan_open_map(const struct proc *p, const struct proc_map *m);
+/* Opens a file and reads its functions. What it has made is there on failure, too: fini it. */
+int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan_image *pi);
+void plan_image__fini(struct plan_image *pi);
 /* The running kernel's major << 8 | minor; 0: not known. */
 u32 running_kernel(void);
 /* Adds to every image the return sites of calls that it makes of planned functions. 0 or -errno. */

@@ -258,6 +258,7 @@ static void site_to_kernel(u32 image, const struct site *site, struct hb_site *h
 static struct session_site site_to_remember(u32 image, const struct site *site)
 {
 	return (struct session_site){.vaddr = site->vaddr,
+				     .ra = site->ra,
 				     .image = image,
 				     .func = site->func,
 				     .role = site->role,
@@ -297,8 +298,9 @@ static int session__sites_add(struct session *s, u32 image, const struct site_li
 
 int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)
 {
-	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.ras), key, &state, BPF_ANY) ? -errno
-											 : 0;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.ras), key, &state, BPF_ANY))
+		return -errno;
+	return mapped__add_ra(s, key);
 }
 
 /* ---- verifying and attaching -------------------------------------------------------------- */
@@ -437,6 +439,8 @@ static int settle_sites(struct session *s, u32 image, const u32 *ids)
 		}
 	}
 	err = put_batch(s->skel->maps.ras, key, state, nr);
+	for (u32 i = 0; i < nr && !err; i++)
+		err = mapped__add_ra(s, &key[i]);
 out:
 	free(key);
 	free(state);
@@ -501,7 +505,7 @@ int session__attach(struct session *s)
 	return err;
 }
 
-int session__switch_to_ret(struct session *s, u32 func)
+int session__switch_to_ret(struct session *s, u32 func, const char *why)
 {
 	struct plan_func *pf = &s->plan->func[func];
 	struct site_list l;
@@ -534,10 +538,8 @@ int session__switch_to_ret(struct session *s, u32 func)
 	}
 	if (!err) {
 		pf->exit_ret = true;
-		session__warn(s,
-			      "%s is called from code without a file (JIT); its returns are probed "
-			      "instead of its return sites",
-			      pf->f->name);
+		session__warn(s, "%s %s; its returns are probed instead of its return sites",
+			      pf->f->name, why);
 	}
 out:
 	free(ids);
@@ -864,6 +866,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = calibrate_first(s);
 	if (!err)
 		err = session__describe_target(s);
+	if (!err)
+		err = mapped__init(s);
 	if (err == -ENODATA)
 		say_no_hits();
 	for (u32 i = 0; i < plan->nr_warnings && !err; i++)
@@ -914,6 +918,7 @@ void session__close(struct session *s)
 	recording__free(s->rec);
 	free(s->site);
 	free(s->pending);
+	mapped__fini(&s->mapped);
 	free(s->prev);
 	free(s);
 }

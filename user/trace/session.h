@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "trace/attach.h"
 #include "trace/calib.h"
+#include "trace/mapped.h"
 #include "trace/plan.h"
 
 struct hbprof_bpf;
@@ -34,7 +35,7 @@ struct session_opts {
 
 /* What user space remembers of a site that it gave to the kernel. */
 struct session_site {
-	u64 vaddr;
+	u64 vaddr, ra; /* ra: RETSITE only */
 	u32 image, func;
 	u8 role, cls;
 	bool refused, differs; /* differs: in memory or in the file from what was decoded */
@@ -56,6 +57,7 @@ struct session {
 	u32 nr_funcs;	/* the target's; calibration functions follow */
 	u32 self_image; /* hbprof's own, after the plan's at the start; discovery may add more */
 	u32 max_rows, max_hists, max_tasks;
+	struct mapped mapped;
 	struct hb_event *pending; /* return addresses asked for, not yet handled */
 	size_t nr_pending, cap_pending;
 	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns, own_cpu_begin_ns;

@@ -33,8 +33,9 @@ int session__describe_target(struct session *s);
 void session__mark_own_cpu(struct session *s);
 /* An exit of this class has been found in code of a language: its cost is kept up to date. */
 void session__exit_used(struct session *s, u8 lang, u8 cls);
-/* Exits of a plan's function are from now on seen at its returns. */
-int session__switch_to_ret(struct session *s, u32 func);
+/* Exits of a plan's function are from now on seen at its returns; why becomes part of a sentence with
+ * the function as its subject. 0, or -errno: it stays as it was. */
+int session__switch_to_ret(struct session *s, u32 func, const char *why);
 void session__warn(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

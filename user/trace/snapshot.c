@@ -61,7 +61,9 @@ static int snapshot_at(struct session *s, u64 now)
 
 int session__snapshot(struct session *s)
 {
-	return snapshot_at(s, 0);
+	int err = mapped__check(s);
+
+	return err ? err : snapshot_at(s, 0);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */

@@ -415,6 +415,38 @@ static uint64_t step_dlopen(struct truth *t, int i)
 	return sum;
 }
 
+static codec_fn relay;
+
+static void *relay_load(const char *file)
+{
+	void *dso = dlopen(file, RTLD_NOW);
+
+	if (!dso)
+		truth_die("%s", dlerror());
+	relay = late_symbol(dso, "relay");
+	return dso;
+}
+
+/* One library calls the codec, and half way another one, which lies where the first one was. */
+static uint64_t step_reload(struct truth *t, int i)
+{
+	static void *dso;
+	codec_fn before = relay;
+	uint64_t sum;
+
+	if (!i) {
+		dso = relay_load("librelay_a.so");
+	} else if (i == t->opt.n / 2) {
+		dlclose(dso);
+		dso = relay_load("librelay_b.so");
+		if (relay != before)
+			truth_die("librelay_b.so is at another address");
+	}
+	sum = relay(data, (size_t)(i % DATA_LEN) + 1);
+	count_blocks(1);
+	return sum;
+}
+
 /* ---- modes ---------------------------------------------------------------------------------- */
 
 static void add_codec(struct truth *t)
@@ -448,6 +480,11 @@ static void add_dso(struct truth *t)
 {
 	work.encode = truth_func_new(t, "probe", "call", "testcodec_encode");
 	work.decode = truth_func_new(t, "probe", "call", "testcodec_decode");
+	work.block = truth_func_new(t, "probe", "call", "testcodec_block");
+}
+
+static void add_block(struct truth *t)
+{
 	work.block = truth_func_new(t, "probe", "call", "testcodec_block");
 }
 
@@ -488,6 +525,7 @@ static const struct {
 	{"funcptr", add_pointers, step_funcptr, 0},
 	{"dso", add_dso, step_dso, 0},
 	{"dlopen", add_late, step_dlopen, 1},
+	{"reload", add_block, step_reload, 1},
 };
 
 #define NR_MODES (sizeof(modes) / sizeof(modes[0]))

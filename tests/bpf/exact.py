@@ -47,7 +47,9 @@ class Seen:
 
     def __init__(self, report, name):
         found = [f for f in report["functions"] if f["function"] == name]
-        self.f = found[0] if found else None
+        # Several are copies that the compiler has made of one.
+        self.f = {k: sum(f[k] for f in found) if isinstance(v, int) else v
+                  for k, v in found[0].items()} if found else None
         self.rows = [r for r in report["rows"] if r["function"] == name]
         self.calls = sum(r["calls"] for r in self.rows)
         self.errors = sum(r["calls"] for r in self.rows if r["outcome"] == "error")

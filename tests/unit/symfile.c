@@ -44,21 +44,81 @@ static struct elf_blob flush(struct elfbuild *e, struct strbuf *b, size_t align)
 
 #define GO_HEADER_BYTES 72
 #define GO_FUNC_BYTES	44
+#define GO_INL_BYTES	(4 * 3 + 4 * 4) /* pcdata[3], funcdata[4] behind it */
+#define GO_PCTAB_HEAD	8		/* a word stands for the cu and file tables too */
+#define GO_NODE_BYTES	16
+
+static u32 func_bytes(const struct symfile *s)
+{
+	return GO_FUNC_BYTES + (s->inlined ? GO_INL_BYTES : 0);
+}
+
+/* Bytes of the pc table of a function: a pair of varints for each copy, and the end. */
+static u32 pcs_bytes(const struct symfile_inlined *in)
+{
+	return 2u * in->nr + 1;
+}
+
+/* The first byte of each copy's code is one further on than that of the copy before. */
+static void add_pctab(const struct symfile *s, struct strbuf *b)
+{
+	add_u64(b, 0);
+	for (u32 i = 0; s->inlined && i < s->nr_go; i++) {
+		for (u32 n = 0; n < s->inlined[i].nr; n++)
+			strbuf__add(b, "\2\1", 2);
+		strbuf__addc(b, 0);
+	}
+	pad_to(b, 8);
+}
+
+static void add_trees(const struct symfile *s, struct strbuf *b)
+{
+	for (u32 i = 0; s->inlined && i < s->nr_go; i++) {
+		for (u32 n = 0; n < s->inlined[i].nr; n++) {
+			u32 name = 0;
+
+			for (u32 k = 0; k < s->inlined[i].of[n]; k++)
+				name += (u32)strlen(s->go[k].name) + 1;
+			add_u32(b, 0);
+			add_u32(b, name);
+			add_u64(b, 0);
+		}
+	}
+}
+
+/* Of the function whose tables are at pcs and tree. */
+static void add_inlined(const struct symfile_inlined *in, u32 pcs, u32 tree, struct strbuf *b)
+{
+	add_u64(b, 0);
+	add_u32(b, in->nr ? pcs : 0);
+	for (u32 i = 0; i < 3; i++)
+		add_u32(b, UINT32_MAX);
+	add_u32(b, in->nr ? tree : UINT32_MAX);
+}
 
 /* The struct _func of each function, after functab. */
 static void add_funcs(const struct symfile *s, struct strbuf *b)
 {
-	u32 entry = 0, name = 0;
+	u32 entry = 0, name = 0, pcs = GO_PCTAB_HEAD, tree = 0;
 
 	for (u32 i = 0; i < s->nr_go; i++) {
 		size_t begin = b->len;
 
 		add_u32(b, entry);
 		add_u32(b, name);
-		while (b->len - begin < 40)
+		while (b->len - begin < 28)
 			strbuf__addc(b, 0);
+		add_u32(b, s->inlined ? 3 : 0);
+		add_u64(b, 0);
 		strbuf__addc(b, (char)s->go[i].id);
-		pad_to(b, 4);
+		strbuf__add(b, "\0\0", 2);
+		strbuf__addc(b, s->inlined ? 4 : 0);
+		if (s->inlined)
+			add_inlined(&s->inlined[i], pcs, tree, b);
+		if (b->len - begin != func_bytes(s))
+			abort();
+		pcs += s->inlined ? pcs_bytes(&s->inlined[i]) : 0;
+		tree += s->inlined ? GO_NODE_BYTES * s->inlined[i].nr : 0;
 		entry += s->go[i].size;
 		name += (u32)strlen(s->go[i].name) + 1;
 	}
@@ -70,7 +130,7 @@ static void add_functab(const struct symfile *s, struct strbuf *b)
 
 	for (u32 i = 0; i < s->nr_go; i++) {
 		add_u32(b, entry);
-		add_u32(b, funcs + i * GO_FUNC_BYTES);
+		add_u32(b, funcs + i * func_bytes(s));
 		entry += s->go[i].size;
 	}
 	add_u32(b, entry);
@@ -80,15 +140,17 @@ static void add_functab(const struct symfile *s, struct strbuf *b)
 static void build_pclntab(struct symfile *s, struct elfbuild *e)
 {
 	u64 names_end, functab, words[8] = {0};
-	struct strbuf names, b;
+	struct strbuf names, b, pctab;
 
+	strbuf__init(&pctab, BYTES_MAX);
+	add_pctab(s, &pctab);
 	strbuf__init(&names, BYTES_MAX);
 	strbuf__init(&b, BYTES_MAX);
 	for (u32 i = 0; i < s->nr_go; i++)
 		strbuf__add(&names, s->go[i].name, strlen(s->go[i].name) + 1);
 	pad_to(&names, 8);
 	names_end = GO_HEADER_BYTES + names.len;
-	functab = names_end + 8; /* one word stands for the cu, file and pc tables */
+	functab = names_end + pctab.len;
 	words[0] = s->nr_go;
 	words[2] = s->text_start;
 	words[3] = GO_HEADER_BYTES;
@@ -98,9 +160,14 @@ static void build_pclntab(struct symfile *s, struct elfbuild *e)
 	strbuf__add(&b, s->machine == EM_AARCH64 ? "\0\0\4\10" : "\0\0\1\10", 4);
 	strbuf__add(&b, words, sizeof(words));
 	strbuf__add(&b, names.s, names.len);
-	add_u64(&b, 0);
+	strbuf__add(&b, pctab.s, pctab.len);
 	add_functab(s, &b);
+	if (s->inlined)
+		pad_to(&b, 8);
+	s->gofunc = s->inlined ? SYMFILE_TAB + b.len : 0;
+	add_trees(s, &b);
 	strbuf__fini(&names);
+	strbuf__fini(&pctab);
 	s->tab = flush(e, &b, 32);
 	s->names = part(s->tab, GO_HEADER_BYTES, names_end - GO_HEADER_BYTES);
 	s->funcs = part(s->tab, functab, s->tab.len - functab);
@@ -108,31 +175,34 @@ static void build_pclntab(struct symfile *s, struct elfbuild *e)
 	elfbuild__section(e, ".gopclntab", SHT_PROGBITS, SHF_ALLOC, SYMFILE_TAB, s->tab, 0, 0);
 }
 
-/* The words of moduledata that are looked at, {index, value}. */
-static void moduledata_words(const struct symfile *s, u64 w[5][2])
+#define MD_WORDS 6 /* of moduledata that are looked at */
+
+/* {index, value} of each. */
+static void moduledata_words(const struct symfile *s, u64 w[MD_WORDS][2])
 {
 	u64 text = s->text ? s->text : SYMFILE_CODE, size = 0;
 
 	for (u32 i = 0; i < s->nr_go; i++)
 		size += s->go[i].size;
 	memcpy(w,
-	       (u64[5][2]){{0, SYMFILE_TAB},
-			   {1, SYMFILE_TAB + GO_HEADER_BYTES},
-			   {20, text},
-			   {22, text},
-			   {23, text + size}},
-	       5 * sizeof(w[0]));
+	       (u64[MD_WORDS][2]){{0, SYMFILE_TAB},
+				  {1, SYMFILE_TAB + GO_HEADER_BYTES},
+				  {20, text},
+				  {22, text},
+				  {23, text + size},
+				  {40, s->gofunc}},
+	       MD_WORDS * sizeof(w[0]));
 }
 
 static void build_data(struct symfile *s, struct elfbuild *e)
 {
-	u64 w[5][2], md[26] = {0};
+	u64 w[MD_WORDS][2], md[42] = {0};
 	struct strbuf b;
 	struct elf_blob all;
 
 	strbuf__init(&b, BYTES_MAX);
 	moduledata_words(s, w);
-	for (u32 i = 0; i < 5 && s->go && s->moduledata == MODULEDATA_IN_PLACE; i++)
+	for (u32 i = 0; i < MD_WORDS && s->go && s->moduledata == MODULEDATA_IN_PLACE; i++)
 		md[w[i][0]] = w[i][1];
 	strbuf__add(&b, md, sizeof(md));
 	if (s->data)
@@ -208,10 +278,10 @@ static void add_hash(const struct symfile *s, struct strbuf *b, u32 nr)
 
 static void add_rela(const struct symfile *s, struct strbuf *b)
 {
-	u64 w[5][2];
+	u64 w[MD_WORDS][2];
 
 	moduledata_words(s, w);
-	for (u32 i = 0; i < 5 && s->moduledata == MODULEDATA_RELA; i++) {
+	for (u32 i = 0; i < MD_WORDS && s->moduledata == MODULEDATA_RELA; i++) {
 		add_u64(b, SYMFILE_DATA + 8 * w[i][0]);
 		add_u64(b, s->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
 		add_u64(b, w[i][1]);

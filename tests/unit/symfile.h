@@ -27,6 +27,11 @@ struct symfile_go { /* functions follow each other */
 	u8 id; /* FuncID */
 };
 
+struct symfile_inlined { /* functions of the list, as copies inside another one */
+	u8 nr;
+	u8 of[4];
+};
+
 struct symfile_elf {
 	const char *name;
 	u64 vaddr, size;
@@ -45,9 +50,10 @@ struct symfile {
 
 	const struct symfile_go *go; /* NULL: not a Go program */
 	u32 nr_go;
-	u32 magic;	/* 0: of Go 1.20 */
-	u64 text;	/* in moduledata; 0: SYMFILE_CODE */
-	u64 text_start; /* in the header */
+	const struct symfile_inlined *inlined; /* per function; NULL: no tables of that */
+	u32 magic;			       /* 0: of Go 1.20 */
+	u64 text;			       /* in moduledata; 0: SYMFILE_CODE */
+	u64 text_start;			       /* in the header */
 	enum symfile_moduledata moduledata;
 
 	const struct symfile_elf *elf;
@@ -59,7 +65,8 @@ struct symfile {
 	const void *data; /* after moduledata, 16-byte aligned */
 	size_t data_len;
 
-	/* Told by symfile__build(): file offsets. */
+	/* Told by symfile__build(): where funcdata counts from, or 0; file offsets. */
+	u64 gofunc;
 	struct elf_blob tab, funcs, names, moduledata_at, data_at, symtab, strtab, dynsym, dynstr,
 		dyn, hash, rela;
 };

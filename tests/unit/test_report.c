@@ -427,6 +427,35 @@ static void test_perturbed_rows_are_noted(void **state)
 	recording__free(r);
 }
 
+static void set_func(struct m_func *f, const char *name, const char *codec, u64 entries)
+{
+	free(f->name);
+	free(f->codec);
+	f->name = strdup(name);
+	f->codec = strdup(codec);
+	f->n[HB_FN_ENTRIES] = entries;
+	f->n[HB_FN_UNSEEN] = 0;
+}
+
+static void test_functions_named_by_the_user_that_were_not_called_have_0_calls(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text;
+
+	set_func(&r->func[0], "idle", "probe", 0);
+	set_func(&r->func[1], "idle", "probe", 0); /* a copy of it */
+	set_func(&r->func[2], "other", "probe", 0);
+	table_says(r, "0 of idle, other (");
+	/* One of two copies was called, and the other function has not been asked for. */
+	set_func(&r->func[1], "idle", "probe", 1);
+	set_func(&r->func[2], "other", "cJSON", 0);
+	text = print_table(r);
+	assert_not_says(text, "of idle");
+	assert_not_says(text, "of other");
+	free(text);
+	recording__free(r);
+}
+
 static void test_two_functions_of_one_short_name_are_shown_in_full(void **state)
 {
 	struct recording *r = sample_recording();
@@ -548,6 +577,8 @@ int main(void)
 		cmocka_unit_test(test_percentiles_of_an_incomplete_histogram_say_so),
 		cmocka_unit_test(test_the_overflow_row_stands_last_and_says_what_it_is),
 		cmocka_unit_test(test_perturbed_rows_are_noted),
+		cmocka_unit_test(
+			test_functions_named_by_the_user_that_were_not_called_have_0_calls),
 		cmocka_unit_test(test_two_functions_of_one_short_name_are_shown_in_full),
 		cmocka_unit_test(test_foreign_text_cannot_reach_the_terminal),
 		cmocka_unit_test(test_utf8_is_told_from_what_is_not),

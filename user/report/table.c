@@ -298,6 +298,41 @@ static void print_notes(struct view *v, const struct group *g)
 	table__para_buf(v, "*", &s);
 }
 
+/* Of functions of one name (copies that a compiler has made) the first, if none was called. */
+static bool is_uncalled(const struct recording *r, u32 func)
+{
+	for (u32 i = 0; i < r->nr_funcs; i++) {
+		const struct m_func *f = &r->func[i];
+
+		if (strcmp(f->codec, "probe") || strcmp(f->name, r->func[func].name))
+			continue;
+		if (i < func || f->n[HB_FN_ENTRIES] || f->n[HB_FN_UNSEEN])
+			return false;
+	}
+	return !strcmp(r->func[func].codec, "probe");
+}
+
+/* What the user has named is not passed over: 0 is a result. */
+static void print_uncalled(struct view *v)
+{
+	struct strbuf s;
+	u32 nr = 0;
+
+	strbuf__init(&s, MAX_PARA);
+	for (u32 i = 0; i < v->r->nr_funcs; i++) {
+		if (!is_uncalled(v->r, i))
+			continue;
+		strbuf__adds(&s, nr++ ? ", " : "0 of ");
+		add_name(&s, v->r->func[i].name);
+	}
+	if (nr)
+		strbuf__adds(&s, " (where a compiler has inlined a function, it is not called)");
+	if (nr)
+		table__para_buf(v, "calls", &s);
+	else
+		strbuf__fini(&s);
+}
+
 void table__rows(struct view *v)
 {
 	struct legend l = {0};
@@ -309,6 +344,7 @@ void table__rows(struct view *v)
 	if (!v->groups.nr) {
 		table__para(v, "rows", "none: no probed function returned within %s",
 			    cell_ns(buf, v->r->end_mono_ns - v->r->begin_mono_ns));
+		print_uncalled(v);
 		return;
 	}
 	grid__init(&grid, columns, C_NR);
@@ -319,6 +355,7 @@ void table__rows(struct view *v)
 	grid__render(&grid, v->opts->wide ? 0 : v->opts->width, v->out);
 	grid__fini(&grid);
 	strbuf__addc(v->out, '\n');
+	print_uncalled(v);
 	for (u32 i = 0; i < v->groups.nr; i++)
 		print_notes(v, &v->groups.v[i]);
 	print_legend(v, &l);

@@ -16,6 +16,8 @@ static void func__fini(struct func *f)
 	free(f->library);
 	free(f->library_version);
 	free(f->note);
+	free(f->clone);
+	free(f->part);
 }
 
 void func_list__init(struct func_list *l)
@@ -55,6 +57,8 @@ int func_list__add(struct func_list *l, const struct func *f)
 	own.library = copy(f->library, &err);
 	own.library_version = copy(f->library_version, &err);
 	own.note = copy(f->note, &err);
+	own.clone = copy(f->clone, &err);
+	own.part = copy(f->part, &err);
 	if (err)
 		func__fini(&own);
 	else

@@ -13,8 +13,10 @@ struct func {
 	char *codec, *op;
 	char *library, *library_version; /* NULL where not known */
 	char *note;			 /* NULL or a remark for the report */
-	u64 vaddr;			 /* link address of the first instruction */
-	u64 size;			 /* bytes of the body; 0: not known */
+	char *clone; /* NULL, or the symbol of the compiler's copy of the function that this is */
+	char *part;  /* NULL, or the symbol of a part that callers jump into without a call of it */
+	u64 vaddr;   /* link address of the first instruction */
+	u64 size;    /* bytes of the body; 0: not known */
 	enum hb_lang lang;
 	u32 entry; /* of the registry, + 1; 0: named by the user */
 	struct hb_value size_in, size_out, err;

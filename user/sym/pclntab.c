@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * pclntab.c - finds and reads Go's function table. Inlining trees, line numbers and stack maps in it
- * are not looked at.
+ * pclntab.c - finds and reads Go's function table. The inlining trees are goinline.c's; line numbers and
+ * stack maps are not looked at.
  *
  * Header, all offsets from its first byte:
  *
@@ -17,7 +17,7 @@
  * since Go 1.26, and the section .text begins with C start-up code once cgo is used: addresses would
  * be off by some bytes, each inside an instruction. The runtime takes the base from its moduledata,
  * and so do we: of its 8-byte words, w[0] is the table's address, w[1] that of the names, w[20]
- * (minpc) equals w[22] (text), w[23] is etext; the same from Go 1.18 to 1.26. In a PIE these words
+ * (minpc) equals w[22] (text), w[23] is etext; the same from Go 1.18 to 1.26. w[40] is gofunc since 1.20. In a PIE these words
  * are either in place or, when the system's linker made it, in RELA relocations.
  */
 #include "sym/pclntab.h"
@@ -42,6 +42,7 @@ enum { /* words of the header, from byte 8 */
        H_TEXT = 2,
        H_NAMES = 3,
        H_CU = 4,
+       H_PCTAB = 6,
        H_FUNCTAB = 7,
 };
 
@@ -51,7 +52,9 @@ enum { /* words of moduledata */
        MD_MINPC = 20,
        MD_TEXT = 22,
        MD_ETEXT = 23,
-       MD_WORDS = 24,
+       MD_WORDS = 24, /* that are needed */
+       MD_GOFUNC = 40,
+       MD_ALL = 41,
 };
 
 static u64 header_word(const u8 *tab, u32 n)
@@ -85,6 +88,12 @@ static bool pclntab__set_text(struct pclntab *t, const struct image *im, u64 tex
 	return true;
 }
 
+static void pclntab__set_gofunc(struct pclntab *t, u64 gofunc)
+{
+	if (load_u32(t->tab) == MAGIC_1_20)
+		t->gofunc = gofunc;
+}
+
 /* moduledata with its words in place: a program at a fixed address, or a PIE by Go's own linker. */
 static bool find_moduledata(struct pclntab *t, const struct image *im, const struct image_seg *s)
 {
@@ -101,9 +110,12 @@ static bool find_moduledata(struct pclntab *t, const struct image *im, const str
 		    load_u64(w + 8 * MD_NAMES) != t->vaddr + t->names_off)
 			continue;
 		text = load_u64(w + 8 * MD_TEXT);
-		if (load_u64(w + 8 * MD_MINPC) == text &&
-		    pclntab__set_text(t, im, text, load_u64(w + 8 * MD_ETEXT)))
-			return true;
+		if (load_u64(w + 8 * MD_MINPC) != text ||
+		    !pclntab__set_text(t, im, text, load_u64(w + 8 * MD_ETEXT)))
+			continue;
+		if (s->filesz - off >= MD_ALL * 8)
+			pclntab__set_gofunc(t, load_u64(w + 8 * MD_GOFUNC));
+		return true;
 	}
 	return false;
 }
@@ -123,13 +135,13 @@ static bool is_relative(const struct image *im, u64 info)
 }
 
 /* The words of a moduledata at `at`, as far as relocations give them. */
-static void collect_words(const struct image *im, const struct elfdyn *d, u64 at, u64 w[MD_WORDS])
+static void collect_words(const struct image *im, const struct elfdyn *d, u64 at, u64 w[MD_ALL])
 {
 	for (size_t i = 0; i < d->nr_rela; i++) {
 		const u8 *r = d->rela + i * sizeof(Elf64_Rela);
 		u64 n = load_u64(r) - at;
 
-		if (n % 8 || n / 8 >= MD_WORDS || !is_relative(im, load_u64(r + 8)))
+		if (n % 8 || n / 8 >= MD_ALL || !is_relative(im, load_u64(r + 8)))
 			continue;
 		w[n / 8] = load_u64(r + 16);
 	}
@@ -146,15 +158,18 @@ static bool find_moduledata_rela(struct pclntab *t, const struct image *im)
 		return false;
 	for (size_t i = 0; i < d.nr_rela && tries < RELA_TRIES; i++) {
 		const u8 *r = d.rela + i * sizeof(Elf64_Rela);
-		u64 w[MD_WORDS] = {0};
+		u64 w[MD_ALL] = {0};
 
 		if (load_u64(r + 16) != t->vaddr || !is_relative(im, load_u64(r + 8)))
 			continue;
 		tries++;
 		collect_words(im, &d, load_u64(r), w);
 		if (w[MD_HEADER] == t->vaddr && w[MD_NAMES] == t->vaddr + t->names_off &&
-		    w[MD_MINPC] == w[MD_TEXT] && pclntab__set_text(t, im, w[MD_TEXT], w[MD_ETEXT]))
+		    w[MD_MINPC] == w[MD_TEXT] &&
+		    pclntab__set_text(t, im, w[MD_TEXT], w[MD_ETEXT])) {
+			pclntab__set_gofunc(t, w[MD_GOFUNC]);
 			return true;
+		}
 	}
 	return false;
 }
@@ -213,6 +228,15 @@ static bool pclntab__set_names(struct pclntab *t, u64 begin, u64 end)
 	return strtab_bound(t->names, &t->names_len);
 }
 
+/* Not there, or damaged: nothing that is needed elsewhere. */
+static void pclntab__set_pctab(struct pclntab *t, u64 begin, u64 end)
+{
+	if (begin < HEADER_BYTES || begin >= end)
+		return;
+	t->pctab = t->tab + begin;
+	t->pctab_len = end - begin;
+}
+
 /* Reads the header at file offset off of segment s. */
 static int pclntab__parse(const struct image *im, const struct image_seg *s, u64 off,
 			  struct pclntab *t)
@@ -235,6 +259,7 @@ static int pclntab__parse(const struct image *im, const struct image_seg *s, u64
 		return -EBADMSG;
 	t->funcs = t->tab + functab;
 	t->funcs_len = t->len - functab;
+	pclntab__set_pctab(t, header_word(t->tab, H_PCTAB), functab);
 	/* One entry and the end at least; by division, as nfunc may be any number. */
 	if (!nfunc || nfunc > UINT32_MAX || t->funcs_len < 12 || nfunc > (t->funcs_len - 4) / 8)
 		return -EBADMSG;

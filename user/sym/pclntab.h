@@ -21,6 +21,9 @@ struct pclntab {
 	u64 names_off;	 /* of names from tab */
 	const u8 *funcs; /* functab; the _func structs are counted from here too */
 	u64 funcs_len;
+	const u8 *pctab; /* tables of values by pc */
+	u64 pctab_len;
+	u64 gofunc;	 /* vaddr that funcdata counts from; 0: not known, or before Go 1.20 */
 	u64 text, etext; /* vaddr range that the functions' offsets count from */
 };
 

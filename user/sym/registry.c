@@ -242,6 +242,8 @@ static int matcher__add(struct matcher *m, const struct registry_library *l,
 		if ((f->v[i]->source == SYM_GO) == go && !f->v[i]->ifunc)
 			err = add_sym(m->out, m->first, &like, f->v[i]);
 	}
+	if (!err && !go && rf->name.plain && !rf->mangled)
+		err = add_clones(m->t, rf->symbol, false, m->out, before, &like);
 	/* Also where another entry has the function already. */
 	matcher__state(m, rf, REGISTRY_HIT, m->out->nr - before);
 	if (m->out->nr > before)

@@ -5,6 +5,7 @@
  */
 #include "sym/registry_impl.h"
 
+#include "sym/clones.h"
 #include "sym/demangle.h"
 #include "util/array.h"
 
@@ -82,7 +83,7 @@ int add_sym(struct func_list *l, size_t first, const struct func *f, const struc
 	return err;
 }
 
-/* ---- functions named by the user ---- */
+/* ---- what the compiler has made of them ---- */
 
 /* The names that a user may write for a mangled symbol. */
 static bool is_called(const char *mangled, const char *name)
@@ -101,6 +102,77 @@ static bool is_called(const char *mangled, const char *name)
 	return same;
 }
 
+static enum clone_kind sym_clone(const struct sym *s)
+{
+	const char *dot = s->source == SYM_GO ? NULL : strchr(s->name, '.');
+
+	return dot ? clone_kind(dot) : CLONE_NONE;
+}
+
+/* Adds a copy of the function whose symbol is base. */
+static int add_clone(struct func_list *l, size_t first, const struct func *f, const struct sym *s,
+		     const char *base, enum clone_kind kind)
+{
+	static const struct hb_value none;
+	struct sym like = *s;
+	struct func own = *f;
+
+	like.name = base;
+	own.clone = (char *)s->name;
+	if (kind >= CLONE_PARAMS)
+		own.size_in = none;
+	if (kind >= CLONE_RESULT) {
+		own.size_out = own.err = none;
+		own.err_kind = HB_ERR_NONE;
+	}
+	return add_sym(l, first, &own, &like);
+}
+
+/* Functions from l->v[first] on are also run in part. */
+static int note_part(struct func_list *l, size_t first, const struct sym *s)
+{
+	for (size_t i = first; i < l->nr; i++) {
+		if (l->v[i].part || l->v[i].clone)
+			continue;
+		l->v[i].part = strdup(s->name);
+		if (!l->v[i].part)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int add_clones(const struct symtab *t, const char *name, bool mangled, struct func_list *l,
+	       size_t first, const struct func *f)
+{
+	size_t len = strlen(name);
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr && !err; i++) {
+		const struct sym *s = &t->v[i];
+		enum clone_kind kind = s->ifunc ? CLONE_NONE : sym_clone(s);
+		size_t base_len = strcspn(s->name, ".");
+		char *base;
+
+		if (kind == CLONE_NONE || kind == CLONE_COLD ||
+		    (mangled ? !is_mangled(s->name)
+			     : base_len != len || memcmp(s->name, name, len) != 0))
+			continue;
+		base = strndup(s->name, base_len);
+		if (!base)
+			return -ENOMEM;
+		if (mangled && !is_called(base, name))
+			err = 0;
+		else if (kind == CLONE_PART)
+			err = note_part(l, first, s);
+		else
+			err = add_clone(l, first, f, s, base, kind);
+		free(base);
+	}
+	return err;
+}
+
+/* ---- functions named by the user ---- */
+
 static int find_demangled(const struct symtab *t, const char *name, struct found *f)
 {
 	size_t cap = 0;
@@ -108,7 +180,9 @@ static int find_demangled(const struct symtab *t, const char *name, struct found
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct sym *s = &t->v[i];
 
-		if (s->source == SYM_GO || !is_mangled(s->name) || !is_called(s->name, name))
+		/* Demanglers ignore suffixes, which add_clones() is for. */
+		if (s->source == SYM_GO || !is_mangled(s->name) || sym_clone(s) != CLONE_NONE ||
+		    !is_called(s->name, name))
 			continue;
 		if (array_grow((void **)&f->v, f->nr, &cap, sizeof(*f->v)))
 			return -ENOMEM;
@@ -124,10 +198,12 @@ static int probe_name(const struct image *im, const struct symtab *t, const char
 	const struct func like = {.codec = (char *)"probe", .op = (char *)op};
 	size_t first = out->nr;
 	struct found f = {0};
+	bool mangled = false;
 	int err;
 
 	err = find_named(t, name, &f);
 	if (!err && !f.nr) {
+		mangled = true;
 		free(f.v);
 		f.v = NULL;
 		err = find_demangled(t, name, &f);
@@ -141,6 +217,11 @@ static int probe_name(const struct image *im, const struct symtab *t, const char
 	found__drop_wrappers(&f);
 	for (size_t i = 0; i < f.nr && !err; i++)
 		err = add_sym(out, first, &like, f.v[i]);
+	/* A function may be there as copies only: a mangled name as well as a plain one. */
+	if (!err)
+		err = add_clones(t, name, false, out, first, &like);
+	if (!err && mangled)
+		err = add_clones(t, name, true, out, first, &like);
 	*nr = (u32)(out->nr - first);
 out:
 	free(f.v);

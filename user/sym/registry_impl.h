@@ -74,6 +74,10 @@ bool found__has_ifunc(const struct found *f);
 int find_named(const struct symtab *t, const char *name, struct found *f);
 bool is_listed(const struct func_list *l, size_t first, u64 vaddr);
 int add_sym(struct func_list *l, size_t first, const struct func *f, const struct sym *s);
+/* Adds functions like `f` for the compiler's copies of a function, and tells those from l->v[first] on
+ * of their parts. mangled: name is as a user reads it, not as the symbol is. */
+int add_clones(const struct symtab *t, const char *name, bool mangled, struct func_list *l,
+	       size_t first, const struct func *f);
 
 /* ---- registry_text.c: JSON with line numbers; each value's line is in its valueint ---- */
 

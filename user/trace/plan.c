@@ -210,6 +210,7 @@ static int gather_probes(struct plan *pl, const struct plan_opts *o, u32 image, 
 	struct plan_image *pi = &pl->image[image];
 
 	for (size_t i = 0; i < o->nr_probes; i++) {
+		char shown[PLAN_SHOWN];
 		u32 nr = 0;
 		int err = registry__probe(pi->im, pi->syms, o->probe[i], &pl->list, &nr);
 
@@ -220,7 +221,7 @@ static int gather_probes(struct plan *pl, const struct plan_opts *o, u32 image, 
 		g->probe_hits[i] += nr;
 		if (pl->list.nr > PLAN_MAX_FUNCS) {
 			log_err("--probe '%s' matches more than %d functions; name one of them",
-				o->probe[i], PLAN_MAX_FUNCS);
+				plan_shown(o->probe[i], shown), PLAN_MAX_FUNCS);
 			return -E2BIG;
 		}
 	}
@@ -287,13 +288,22 @@ static int gather_all(struct plan *pl, const struct plan_opts *o, struct gather 
 	return 0;
 }
 
-static bool func_is_known(const struct plan *pl, u32 image, u64 vaddr)
+static const struct func *func_of_code(const struct plan *pl, u32 image, u64 vaddr)
 {
 	for (u32 i = 0; i < pl->nr_funcs; i++) {
 		if (pl->func[i].image == image && pl->func[i].f->vaddr == vaddr)
-			return true;
+			return pl->func[i].f;
 	}
-	return false;
+	return NULL;
+}
+
+/* Two names for the same code: an alias, or functions that the linker has found to be equal. */
+static int func_again(struct plan *pl, const struct func *known, const struct func *f)
+{
+	if (f->entry || !strcmp(known->name, f->name))
+		return 0;
+	return plan__warn(pl, "%s is the same code as %s: calls of either are counted as %s",
+			  f->name, known->name, known->name);
 }
 
 /* Functions of the user's own are each a group: one of them inside another is a call of both. */
@@ -381,10 +391,11 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_r
 static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
 {
 	struct plan_func pf = {.f = f, .image = image};
+	const struct func *known = func_of_code(pl, image, f->vaddr);
 	int err;
 
-	if (func_is_known(pl, image, f->vaddr))
-		return 0;
+	if (known)
+		return func_again(pl, known, f);
 	if (func_group(pl, f, &pf.group)) {
 		plan__warn(pl, "%s is not measured: more than %d codecs and operations at once",
 			   f->name, PLAN_GROUP_CALIB);
@@ -522,6 +533,8 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 		err = plan__call_sites(pl);
 	if (!err)
 		err = plan__tails(pl);
+	if (!err)
+		err = plan__copies(pl);
 	for (size_t i = 0; i < g->nr && !err; i++)
 		err = image_recovery_site(pl, g->v[i].image);
 	for (u32 i = 0; i < pl->nr_images && !err && plan_has_native(pl); i++)

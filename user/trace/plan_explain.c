@@ -38,16 +38,49 @@ static const char *plan_target(const struct plan *pl, char *buf, size_t len)
 	return buf;
 }
 
+const char *plan_shown(const char *spec, char buf[PLAN_SHOWN])
+{
+	size_t len = strlen(spec), room = PLAN_SHOWN - sizeof("...");
+
+	if (len < PLAN_SHOWN)
+		return spec;
+	while (room && (spec[room] & 0xc0) == 0x80)
+		room--; /* within a character of UTF-8 */
+	memcpy(buf, spec, room);
+	memcpy(buf + room, "...", sizeof("..."));
+	return buf;
+}
+
+/* The name in NAME=OP, if that is a Go function without code of its own. */
+static u32 inlined_places(const struct plan *pl, const char *spec)
+{
+	const char *eq = strrchr(spec, '=');
+	bool op = eq && (!strcmp(eq, "=encode") || !strcmp(eq, "=decode"));
+	char *name = strndup(spec, op ? (size_t)(eq - spec) : strlen(spec));
+	u32 places = name ? plan__go_inlined(pl, name) : 0;
+
+	free(name);
+	return places;
+}
+
 static int explain_probe(const struct plan *pl, const char *spec, bool unsupported)
 {
 	const struct plan_image *exe = plan_exe(pl);
-	char who[32];
+	char who[32], shown[PLAN_SHOWN];
+	u32 places;
 
 	if (!spec[0] || spec[0] == '=') {
 		log_err("--probe needs a function's name: --probe NAME[=encode|decode]");
 		return -EINVAL;
 	}
-	if (unsupported)
+	places = inlined_places(pl, spec);
+	spec = plan_shown(spec, shown);
+	if (places)
+		log_err("--probe '%s': it has no code of its own: the compiler has inlined it "
+			"wherever it is called (%u place%s); name a caller, or mark it "
+			"//go:noinline",
+			spec, places, places == 1 ? "" : "s");
+	else if (unsupported)
 		log_err("--probe '%s': only imported here, or an IFUNC whose body has another name; "
 			"name the function that does the work",
 			spec);

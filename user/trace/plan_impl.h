@@ -18,6 +18,14 @@ u32 running_kernel(void);
 int plan__call_sites(struct plan *pl);
 /* Fills in tails_direct and tails_indirect of every function. 0 or -ENOMEM. */
 int plan__tails(struct plan *pl);
+/* A --probe for a message: what a user has given may be very long. */
+#define PLAN_SHOWN 200
+const char *plan_shown(const char *spec, char buf[PLAN_SHOWN]);
+/* Says what else runs in the name of the planned functions, or is counted in it: warnings and notes. 0
+ * or -ENOMEM. */
+int plan__copies(struct plan *pl);
+/* At how many places a Go function is inlined; 0: at none, or it is not known. */
+u32 plan__go_inlined(const struct plan *pl, const char *name);
 /* What the word at `slot` (vaddr) of an image holds in the process. False: it cannot be read, or no
  * file's code is there. */
 bool plan__slot_value(const struct plan *pl, u32 image, u64 slot, u32 *to, u64 *vaddr);

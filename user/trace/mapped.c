@@ -94,16 +94,14 @@ static bool ra_not_asked(const struct session *s, const struct mapped_ra *r)
  * has looked up before: it is emptied once more at the next interval. */
 static int flush_cache(struct session *s)
 {
-	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	u32 *slot = array_alloc(HB_RA_CACHE, sizeof(*slot)), nr = HB_RA_CACHE;
+	u32 *slot = array_alloc(HB_RA_CACHE, sizeof(*slot));
 	u64 *empty = array_alloc(HB_RA_CACHE, sizeof(*empty));
 	int err = slot && empty ? 0 : -ENOMEM;
 
 	for (u32 i = 0; i < HB_RA_CACHE && !err; i++)
 		slot[i] = i;
-	if (!err &&
-	    bpf_map_update_batch(bpf_map__fd(s->skel->maps.ra_cache), slot, empty, &nr, &opts))
-		err = -errno;
+	if (!err)
+		err = map_put_batch(s->skel->maps.ra_cache, slot, empty, HB_RA_CACHE);
 	free(slot);
 	free(empty);
 	return err;

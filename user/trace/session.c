@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * session.c - loading, attaching, starting and stopping. Discovery of return addresses is in
- * discover.c, reading the results in snapshot.c.
+ * session.c - loading, attaching, starting and stopping. How sites come into the kernel's tables is in
+ * session_maps.c, what a probe costs in session_calib.c; return addresses are discovered in
+ * discover.c, results read in snapshot.c.
  */
 #include "trace/session.h"
 
@@ -30,7 +31,6 @@
 /* PROC_PID_INIT_INO, linux/proc_ns.h: the machine's first PID namespace. */
 #define FIRST_PIDNS_INO 0xEFFFFFFCU
 #define MAX_TASKS	65536
-#define RENEW_RESULTS	(HB_LANG_NR * HB_CLASS_NR * HB_CLASS_NR)
 
 void session__warn(struct session *s, const char *fmt, ...)
 {
@@ -216,96 +216,9 @@ static int put_overflow_row(struct session *s)
 											    : 0;
 }
 
-/* Many elements in one system call; 8,000 sites take 8 ms one by one. */
-static int put_batch(const struct bpf_map *map, const void *keys, const void *values, u32 nr)
-{
-	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	u32 done = nr;
-
-	if (!nr || !bpf_map_update_batch(bpf_map__fd(map), keys, values, &done, &opts))
-		return 0;
-	return -errno;
-}
-
-static int put_site(struct session *s, const struct hb_site *hs, const struct session_site *ss,
-		    u32 *id)
-{
-	if (s->nr_sites >= s->max_sites)
-		return -ENOSPC;
-	*id = s->nr_sites;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.sites), id, hs, BPF_ANY))
-		return -errno;
-	s->site[s->nr_sites++] = *ss;
-	return 0;
-}
-
-static void site_to_kernel(u32 image, const struct site *site, struct hb_site *hs)
-{
-	*hs = (struct hb_site){.vaddr = site->vaddr,
-			       .sp_fix = site->sp_fix,
-			       .func = site->func == SITE_NO_FUNC ? HB_FUNC_NONE : site->func,
-			       .image = image,
-			       .cls = site->cls,
-			       .flags = site->flags};
-	if (site->role == HB_ROLE_RETSITE) {
-		hs->ra_delta = (s64)(site->ra - site->vaddr);
-		if (!(site->flags & HB_SITE_PURE))
-			hs->func = HB_FUNC_NONE;
-	}
-	memcpy(hs->loc, site->loc, sizeof(hs->loc));
-}
-
-static struct session_site site_to_remember(u32 image, const struct site *site)
-{
-	return (struct session_site){.vaddr = site->vaddr,
-				     .ra = site->ra,
-				     .image = image,
-				     .func = site->func,
-				     .role = site->role,
-				     .cls = site->cls};
-}
-
-int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id)
-{
-	struct session_site ss = site_to_remember(image, site);
-	struct hb_site hs;
-
-	site_to_kernel(image, site, &hs);
-	return put_site(s, &hs, &ss, id);
-}
-
-/* The same for a whole list; ids[] are its indices. */
-static int session__sites_add(struct session *s, u32 image, const struct site_list *l, u32 *ids)
-{
-	struct hb_site *hs;
-	int err;
-
-	if (l->nr > s->max_sites - s->nr_sites)
-		return -ENOSPC;
-	hs = array_alloc(l->nr, sizeof(*hs));
-	if (!hs)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->nr; i++) {
-		site_to_kernel(image, &l->v[i], &hs[i]);
-		ids[i] = s->nr_sites + i;
-	}
-	err = put_batch(s->skel->maps.sites, ids, hs, l->nr);
-	for (size_t i = 0; i < l->nr && !err; i++)
-		s->site[s->nr_sites++] = site_to_remember(image, &l->v[i]);
-	free(hs);
-	return err;
-}
-
-int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)
-{
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.ras), key, &state, BPF_ANY))
-		return -errno;
-	return mapped__add_ra(s, key);
-}
-
 /* ---- verifying and attaching -------------------------------------------------------------- */
 
-static u8 site_lang(const struct session *s, u32 image, const struct site *site)
+u8 session__site_lang(const struct session *s, u32 image, const struct site *site)
 {
 	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH)
 		return HB_LANG_NATIVE;
@@ -356,7 +269,8 @@ int session__probe(struct session *s, u32 image, const u32 *ids, const struct si
 		}
 		id_of[n] = ids[i];
 		p[n].off = off;
-		p[n++].cookie = HB_COOKIE(ids[i], sites[i].role, site_lang(s, image, &sites[i]));
+		p[n++].cookie = HB_COOKIE(ids[i], sites[i].role,
+					  session__site_lang(s, image, &sites[i]));
 	}
 	err = n ? attach__add(&s->target, pi->im->fd, s->plan->proc->pid, p, n, &refused) : 0;
 	if (err)
@@ -438,7 +352,7 @@ static int settle_sites(struct session *s, u32 image, const u32 *ids)
 			warn_refused(s, &l->v[i], s->site[ids[i]].differs);
 		}
 	}
-	err = put_batch(s->skel->maps.ras, key, state, nr);
+	err = map_put_batch(s->skel->maps.ras, key, state, nr);
 	for (u32 i = 0; i < nr && !err; i++)
 		err = mapped__add_ra(s, &key[i]);
 out:
@@ -545,195 +459,6 @@ out:
 	free(ids);
 	site_list__fini(&l);
 	return err;
-}
-
-/* ---- calibration -------------------------------------------------------------------------- */
-
-static int read_calib_hist(void *arg, u32 func, enum hb_dist dist, struct hb_hist *out)
-{
-	struct session *s = arg;
-	struct hb_row_key key = {.func = s->nr_funcs + func, .proc = HB_PROC_SELF};
-	struct hb_row row;
-	u32 i, h;
-
-	memset(out, 0, sizeof(*out));
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.rows), &key, &i))
-		return 0;
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.row_stats), &i, &row))
-		return -errno;
-	if (!row.dist[dist].hist)
-		return 0;
-	h = row.dist[dist].hist - 1;
-	return bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.hists), &h, out) ? -errno : 0;
-}
-
-static int calib_site_put(struct session *s, const struct proc *self, const struct calib_site *cs,
-			  struct attach_probe *p)
-{
-	u32 image = s->self_image, id;
-	struct session_site ss = {.image = image, .func = SITE_NO_FUNC, .role = cs->role};
-	struct hb_site hs = {.sp_fix = cs->sp_fix,
-			     .func = cs->role == HB_ROLE_ENTRY ? s->nr_funcs + cs->func
-							       : HB_FUNC_NONE,
-			     .image = image,
-			     .cls = cs->cls};
-	const struct proc_map *m = proc__map_at(self, (uintptr_t)cs->at);
-	struct hb_ra_key key = {.where = (uintptr_t)cs->ra, .owner = image, .space = HB_RA_IMAGE};
-	int err;
-
-	if (!m)
-		return -ENOENT;
-	/* Its own image is mapped where it is: vaddr is the run-time address, the bias 0. */
-	hs.vaddr = (uintptr_t)cs->at;
-	if (cs->ra)
-		hs.ra_delta = (const char *)cs->ra - (const char *)cs->at;
-	err = put_site(s, &hs, &ss, &id);
-	if (!err && cs->ra)
-		err = session__ra_set(s, &key, HB_RA_ATTACHED);
-	p->off = (uintptr_t)cs->at - m->begin + m->off;
-	p->cookie = HB_COOKIE(id, cs->role, cs->lang);
-	return err;
-}
-
-static bool lang_used(const struct session *s, u8 lang)
-{
-	for (u32 e = 0; e < HB_CLASS_NR; e++)
-		if (s->calib.used[lang][e][HB_CLASS_BRANCH])
-			return true;
-	return false;
-}
-
-/* Only those of the languages that the plan has functions of: a probe may be dear to take off. */
-static int calib_attach(struct session *s)
-{
-	struct calib_site cs[CALIB_SITES];
-	struct attach_probe p[CALIB_SITES];
-	struct proc *self = NULL;
-	size_t refused = 0, nr = 0;
-	int fd = -1, err;
-
-	calib__baseline(&s->calib);
-	calib__sites(cs);
-	err = proc__open(getpid(), &self);
-	if (err)
-		return err;
-	fd = proc__open_exe(self);
-	if (fd < 0)
-		err = fd;
-	for (u32 i = 0; i < CALIB_SITES && !err; i++) {
-		if (!lang_used(s, cs[i].lang))
-			continue;
-		err = calib_site_put(s, self, &cs[i], &p[nr++]);
-	}
-	if (!err)
-		err = attach__add(&s->self, fd, getpid(), p, nr, &refused);
-	if (!err && refused)
-		err = -ENOTSUP;
-	if (err)
-		log_err("cannot probe hbprof's own calibration functions: %s", strerror(-err));
-	if (fd >= 0)
-		close(fd);
-	proc__close(self);
-	return err;
-}
-
-/* Every entry class of a function meets every exit class that its language's sites have. */
-static void calib_mark_used(struct session *s)
-{
-	bool entry[HB_LANG_NR][HB_CLASS_NR] = {0}, exit_[HB_LANG_NR][HB_CLASS_NR] = {0};
-
-	for (u32 i = 0; i < s->plan->nr_images; i++) {
-		const struct site_list *l = &s->plan->image[i].sites;
-
-		for (size_t k = 0; k < l->nr; k++) {
-			u8 lang = site_lang(s, i, &l->v[k]);
-
-			if (l->v[k].role == HB_ROLE_ENTRY)
-				entry[lang][l->v[k].cls] = true;
-			else if (l->v[k].role == HB_ROLE_RETSITE || l->v[k].role == HB_ROLE_RET)
-				exit_[lang][l->v[k].cls] = true;
-		}
-	}
-	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
-		exit_[lang][HB_CLASS_BRANCH] = true; /* session__exit_used() counts on it */
-		for (u32 e = 0; e < HB_CLASS_NR; e++)
-			for (u32 x = 0; x < HB_CLASS_NR; x++)
-				s->calib.used[lang][e][x] |= entry[lang][e] && exit_[lang][x];
-	}
-}
-
-void session__exit_used(struct session *s, u8 lang, u8 cls)
-{
-	for (u32 e = 0; e < HB_CLASS_NR; e++)
-		s->calib.used[lang][e][cls] |= s->calib.used[lang][e][HB_CLASS_BRANCH];
-}
-
-static int keep_results(struct session *s, const struct calib_result *r, u32 nr)
-{
-	struct m_cal *v = realloc(s->rec->cal, (s->rec->nr_cals + nr + 1) * sizeof(*v));
-	u64 now = mono_ns();
-
-	if (!v)
-		return -ENOMEM;
-	s->rec->cal = v;
-	for (u32 i = 0; i < nr; i++)
-		v[s->rec->nr_cals++] = (struct m_cal){.mono_ns = now,
-						      .lang = r[i].lang,
-						      .entry_class = r[i].entry_class,
-						      .exit_class = r[i].exit_class,
-						      .in_ns = r[i].in_ns,
-						      .total_ns = r[i].total_ns,
-						      .spread_in_ns = r[i].spread_in_ns,
-						      .spread_total_ns = r[i].spread_total_ns};
-	return 0;
-}
-
-static int calibrate(struct session *s, u32 batches)
-{
-	struct calib_result r[RENEW_RESULTS];
-	struct hb_cal cal = s->skel->bss->cal;
-	u32 nr = 0;
-	int err = calib__run(&s->calib, batches, &cal, r, RENEW_RESULTS, &nr);
-
-	if (err)
-		return err;
-	/* Word by word: a handler may read between two of them, never half of one. */
-	s->skel->bss->cal = cal;
-	return keep_results(s, r, nr);
-}
-
-int session__recalibrate(struct session *s)
-{
-	int err = calibrate(s, CALIB_BATCHES);
-
-	if (err != -ENODATA)
-		return err;
-	/* It worked at the start: its own calls find no room beside the target's. */
-	session__warn(s,
-		      "at times the probes' cost could not be measured again, as more tasks were "
-		      "inside calls than --max-tasks has room for; the last value was used");
-	return 0;
-}
-
-/*
- * At the start every exit class is measured once: discovery may find any of them, and calls are
- * corrected from the first one on. What has a site comes last, as the bias inside a call is kept by
- * entry class only, and is renewed later on.
- */
-static int calibrate_first(struct session *s)
-{
-	bool used[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR];
-	int err;
-
-	memcpy(used, s->calib.used, sizeof(used));
-	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
-		for (u32 e = 0; e < HB_CLASS_NR; e++)
-			for (u32 x = 0; x < HB_CLASS_NR; x++)
-				s->calib.used[lang][e][x] = used[lang][e][HB_CLASS_BRANCH] &&
-							    !used[lang][e][x];
-	err = calibrate(s, CALIB_BATCHES);
-	memcpy(s->calib.used, used, sizeof(used));
-	return err ? err : calibrate(s, 4 * CALIB_BATCHES);
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -858,12 +583,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = sampler__new(s->skel, plan, s->ring, s->sample_hz, &s->sampler);
 	if (err)
 		goto out;
-	s->calib.read_hist = read_calib_hist;
-	s->calib.arg = s;
-	calib_mark_used(s);
-	err = calib_attach(s);
-	if (!err)
-		err = calibrate_first(s);
+	err = session__calibrate(s);
 	if (!err)
 		err = session__describe_target(s);
 	if (!err)

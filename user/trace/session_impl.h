@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* session_impl.h - what session.c, discover.c and snapshot.c share. */
+/* session_impl.h - what session*.c, discover.c, mapped.c and snapshot.c share. */
 #ifndef HBPROF_SESSION_IMPL_H
 #define HBPROF_SESSION_IMPL_H
 
 #include <sys/types.h>
 
 #include "trace/session.h"
+
+struct bpf_map;
 
 /* What was last read to verify sites, from the file and from the target's memory. Zeros: nothing. */
 struct code_page {
@@ -18,6 +20,18 @@ struct code_page {
 
 /* Gives a site to the kernel's table; *id is its index. 0 or -ENOSPC, -errno. */
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id);
+/* The same for a whole list; ids[] are its indices. */
+int session__sites_add(struct session *s, u32 image, const struct site_list *l, u32 *ids);
+/* The same for one that is not the plan's. */
+int session__site_put(struct session *s, const struct hb_site *hs, const struct session_site *ss,
+		      u32 *id);
+/* Many elements in one system call; 8,000 sites take 8 ms one by one. 0 or -errno. */
+int map_put_batch(const struct bpf_map *map, const void *keys, const void *values, u32 nr);
+/* The language of the task that hits a site. */
+u8 session__site_lang(const struct session *s, u32 image, const struct site *site);
+/* Probes hbprof's own functions and measures them for the first time. 0 or -errno: -ENODATA: they are
+ * not hit. */
+int session__calibrate(struct session *s);
 /* Is the code at the site still what was decoded, in the file and in the target's memory? Pages are
  * read through *p (verify.c), so it is to be young: one for the sites of one attach. */
 bool session__site_intact(const struct session *s, u32 image, const struct site *site,

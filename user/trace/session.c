@@ -19,7 +19,6 @@
 #include <bpf/libbpf.h>
 
 #include "hbprof.skel.h"
-#include "trace/budget.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
@@ -59,7 +58,7 @@ static int libbpf_print(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static void explain_load(int err)
+void session__explain_load(int err)
 {
 	if (err == -EPERM || err == -EACCES)
 		log_err("cannot load BPF programs: %s (hbprof needs root, or CAP_BPF and "
@@ -126,7 +125,7 @@ static int session__load(struct session *s)
 	s->skel = hbprof_bpf__open();
 	if (!s->skel) {
 		err = -errno;
-		explain_load(err);
+		session__explain_load(err);
 		return err;
 	}
 	size_maps(s);
@@ -141,7 +140,7 @@ static int session__load(struct session *s)
 	bpf_program__set_expected_attach_type(s->skel->progs.hb_probe, attach_prog_type(s->kind));
 	err = hbprof_bpf__load(s->skel);
 	if (err)
-		explain_load(err);
+		session__explain_load(err);
 	return err;
 }
 
@@ -481,44 +480,6 @@ static void session__sizes(struct session *s, const struct session_opts *o)
 	s->max_hists = s->max_rows + s->max_rows / 2;
 }
 
-static void warn_budget(struct session *s, const struct budget *b)
-{
-	if (b->funcs_left)
-		session__warn(s,
-			      "%u of %u functions are not measured: %u sites are probed at most "
-			      "(--max-sites)",
-			      b->funcs_left, s->plan->nr_funcs, s->max_probes);
-	if (b->sites_left)
-		session__warn(s,
-			      "%u return sites of direct calls are not probed before a call from "
-			      "them is seen, which is counted as 'return site not known': %u sites "
-			      "are probed at most (--max-sites)",
-			      b->sites_left, s->max_probes);
-}
-
-/* How probes are attached here, and how many of them. */
-static int choose_attach(struct session *s, const struct session_opts *o)
-{
-	struct budget b;
-	int err = attach__choose(&s->kind);
-
-	if (err == -EOPNOTSUPP)
-		log_err("this kernel has neither uprobe_multi links nor cookies for perf events; "
-			"hbprof needs Linux 5.15 or later");
-	else if (err)
-		explain_load(err);
-	if (err)
-		return err;
-	s->max_probes = o->max_sites;
-	if (!s->max_probes && s->kind == ATTACH_PERF)
-		s->max_probes = BUDGET_DEFAULT;
-	log_info("probes are attached by %s", attach_kind_names[s->kind]);
-	err = s->max_probes ? budget__apply(s->plan, s->max_probes, &b) : 0;
-	if (!err && s->max_probes)
-		warn_budget(s, &b);
-	return err;
-}
-
 static int on_event(void *arg, void *data, size_t size)
 {
 	struct session *s = arg;
@@ -557,7 +518,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	attach__init(&s->target, ATTACH_MULTI, -1);
 	attach__init(&s->self, ATTACH_MULTI, -1);
 	s->rec = recording__new();
-	err = s->rec ? choose_attach(s, o) : -ENOMEM;
+	err = s->rec ? session__choose(s, o->max_sites) : -ENOMEM;
 	if (err)
 		goto out;
 	session__sizes(s, o);

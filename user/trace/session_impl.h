@@ -18,6 +18,10 @@ struct code_page {
 	u8 file[4096 + SITE_BYTES], memory[4096 + SITE_BYTES];
 };
 
+/* How probes are attached here, and how many: what is beyond is taken out of the plan (choose.c). */
+int session__choose(struct session *s, u32 max_sites);
+/* Says why no program can be loaded. */
+void session__explain_load(int err);
 /* Gives a site to the kernel's table; *id is its index. 0 or -ENOSPC, -errno. */
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id);
 /* The same for a whole list; ids[] are its indices. */

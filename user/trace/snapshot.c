@@ -22,6 +22,8 @@
 #include "util/log.h"
 #include "util/units.h"
 
+#define MANY_EVENTS 32 /* perf events that take about 2 s to take off */
+
 /* The tasks map is bounded; when it fills, entries that become empty are deleted again. */
 static void watch_tasks(struct session *s)
 {
@@ -104,6 +106,9 @@ int session__stop(struct session *s, const char *reason)
 	__atomic_store_n(&s->skel->bss->recording, false, __ATOMIC_SEQ_CST);
 	s->end_mono_ns = mono_ns();
 	rec->coverage.links = s->target.nr_links;
+	if (s->kind == ATTACH_PERF && s->nr_probes > MANY_EVENTS)
+		log_warn("taking off %u probes, which takes some seconds on this kernel",
+			 s->nr_probes);
 	attach__fini(&s->target);
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	if (!proc__alive(s->plan->proc) && rec->nr_targets)

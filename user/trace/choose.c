@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* choose.c - which way of attaching a session takes, how many probes that allows, and what is left out. */
+#include <errno.h>
+
+#include "trace/budget.h"
+#include "trace/session_impl.h"
+#include "util/log.h"
+
+static void warn_left_out(struct session *s, const struct budget *b)
+{
+	if (b->funcs_left)
+		session__warn(s,
+			      "%u of %u functions are not measured: %u sites are probed at most "
+			      "(--max-sites)",
+			      b->funcs_left, s->plan->nr_funcs, s->max_probes);
+	if (b->sites_left)
+		session__warn(s,
+			      "%u return sites of direct calls are not probed before a call from "
+			      "them is seen, which is counted as 'return site not known': %u sites "
+			      "are probed at most (--max-sites)",
+			      b->sites_left, s->max_probes);
+}
+
+int session__choose(struct session *s, u32 max_sites)
+{
+	struct budget b = {0};
+	int err = attach__choose(&s->kind);
+
+	if (err == -EOPNOTSUPP)
+		log_err("this kernel has neither uprobe_multi links nor cookies for perf events; "
+			"hbprof needs Linux 5.15 or later");
+	else if (err)
+		session__explain_load(err);
+	if (err)
+		return err;
+	log_info("probes are attached by %s", attach_kind_names[s->kind]);
+	s->max_probes = max_sites;
+	if (!max_sites && s->kind == ATTACH_PERF)
+		s->max_probes = BUDGET_DEFAULT;
+	if (s->max_probes)
+		err = budget__apply(s->plan, s->max_probes, &b);
+	warn_left_out(s, &b);
+	return err;
+}

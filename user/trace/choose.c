@@ -3,8 +3,11 @@
 #include <errno.h>
 
 #include "trace/budget.h"
+#include "trace/plan_impl.h"
 #include "trace/session_impl.h"
 #include "util/log.h"
+
+#define SAMPLES_SINCE (6 << 8 | 1) /* as running_kernel() has it */
 
 static void warn_left_out(struct session *s, const struct budget *b)
 {
@@ -21,6 +24,17 @@ static void warn_left_out(struct session *s, const struct budget *b)
 			      b->sites_left, s->max_probes);
 }
 
+/* The sampling program reads a map that a perf event's may not read before: bpf/stack.bpf.c. */
+static void choose_samples(struct session *s)
+{
+	u32 kernel = running_kernel();
+
+	if (!s->sample_hz || !kernel || kernel >= SAMPLES_SINCE)
+		return;
+	s->sample_hz = 0;
+	session__warn(s, "no CPU samples: they need Linux 6.1 or later");
+}
+
 int session__choose(struct session *s, u32 max_sites)
 {
 	struct budget b = {0};
@@ -33,6 +47,7 @@ int session__choose(struct session *s, u32 max_sites)
 		session__explain_load(err);
 	if (err)
 		return err;
+	choose_samples(s);
 	log_info("probes are attached by %s", attach_kind_names[s->kind]);
 	s->max_probes = max_sites;
 	if (!max_sites && s->kind == ATTACH_PERF)

@@ -456,6 +456,28 @@ static void test_functions_named_by_the_user_that_were_not_called_have_0_calls(v
 	recording__free(r);
 }
 
+static void test_functions_without_a_name_or_codec_are_printed(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text;
+
+	for (u32 i = 0; i < r->nr_funcs; i++) {
+		struct m_func *f = &r->func[i];
+
+		free(i ? f->name : f->codec);
+		if (i)
+			f->name = NULL;
+		else
+			f->codec = NULL;
+	}
+	for (int format = REPORT_TABLE; format <= REPORT_JSON; format++) {
+		text = print(r, &(struct report_opts){.format = format, .width = 120});
+		assert_true(*text);
+		free(text);
+	}
+	recording__free(r);
+}
+
 static void test_two_functions_of_one_short_name_are_shown_in_full(void **state)
 {
 	struct recording *r = sample_recording();
@@ -579,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_perturbed_rows_are_noted),
 		cmocka_unit_test(
 			test_functions_named_by_the_user_that_were_not_called_have_0_calls),
+		cmocka_unit_test(test_functions_without_a_name_or_codec_are_printed),
 		cmocka_unit_test(test_two_functions_of_one_short_name_are_shown_in_full),
 		cmocka_unit_test(test_foreign_text_cannot_reach_the_terminal),
 		cmocka_unit_test(test_utf8_is_told_from_what_is_not),

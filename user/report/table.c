@@ -298,18 +298,26 @@ static void print_notes(struct view *v, const struct group *g)
 	table__para_buf(v, "*", &s);
 }
 
+/* Named by the user: of the codec "probe". A capture need not say either. */
+static bool is_own(const struct m_func *f)
+{
+	return f->name && f->codec && !strcmp(f->codec, "probe");
+}
+
 /* Of functions of one name (copies that a compiler has made) the first, if none was called. */
 static bool is_uncalled(const struct recording *r, u32 func)
 {
+	if (!is_own(&r->func[func]))
+		return false;
 	for (u32 i = 0; i < r->nr_funcs; i++) {
 		const struct m_func *f = &r->func[i];
 
-		if (strcmp(f->codec, "probe") || strcmp(f->name, r->func[func].name))
+		if (!is_own(f) || strcmp(f->name, r->func[func].name))
 			continue;
 		if (i < func || f->n[HB_FN_ENTRIES] || f->n[HB_FN_UNSEEN])
 			return false;
 	}
-	return !strcmp(r->func[func].codec, "probe");
+	return true;
 }
 
 /* What the user has named is not passed over: 0 is a result. */

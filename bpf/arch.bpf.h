@@ -58,7 +58,11 @@ static __always_inline void arch_regs(struct pt_regs *ctx, u64 r[HB_REGS])
 	r[15] = ctx->r15;
 }
 
-#define ARCH_ARG1 7 /* DI, of a native function */
+/* The page that return probes of other tools return through: create_xol_area() takes the highest
+ * one of the process, kernel/events/uprobes.c. */
+#define ARCH_IS_TRAMPOLINE(ra) ((ra) >> 12 == 0x7fffffffeULL)
+
+#define ARCH_ARG1	       7 /* DI, of a native function */
 
 /*
  * SP in a jmp_buf. glibc keeps it at 6 * 8 (sysdeps/x86_64/jmpbuf-offsets.h), XORed with the

@@ -117,11 +117,15 @@ static __always_inline u32 handed_up(const struct hb_frame *outer, u32 size)
 
 /*
  * A call inside a call of the same codec and operation, which is on top: it is counted there and
- * needs no frame, so recursion of any depth costs one. A payload size that only it knows goes up.
+ * needs no frame, so recursion of any depth costs one. Its depth is kept, as long as there is room:
+ * by it the return is known. A payload size that only it knows goes up.
  */
-static __always_inline int nested_entry(const struct hb_func *f, u32 fn, const struct hit *h,
-					struct hb_frame *top, bool attached)
+static __always_inline int nested_entry(const struct hb_site *s, const struct hb_func *f, u32 fn,
+					const struct hit *h, struct hb_frame *top, bool attached)
 {
+	u32 rel = h->depth - top->depth;
+	struct hb_nested *in = &top->in[BOUNDED(top->kept - 1, 7)];
+
 	count_fn(fn, HB_FN_NESTED);
 	if (top->size == HB_SIZE_UNKNOWN && f->size_in.kind != HB_VALUE_NONE) {
 		u32 size = boundary_size(h, &f->size_in);
@@ -131,11 +135,25 @@ static __always_inline int nested_entry(const struct hb_func *f, u32 fn, const s
 	}
 	if (!attached) {
 		count_fn(fn, HB_FN_UNKNOWN);
+		top->probe_ns += entry_cost(h->lang, s->cls);
 		return 0;
 	}
 	top->nested++;
-	top->pending++;
-	top->nested_func = fn;
+	if (top->kept && in->at == rel && !(f->flags & HB_FUNC_EXIT_RET)) {
+		/* A tail call, or hb_trim_nested() would have taken that one off. */
+		in->nr++;
+		in->last = fn;
+	} else if (top->kept < HB_NESTED_KEPT) {
+		in = &top->in[BOUNDED(top->kept, 7)];
+		in->at = rel;
+		in->nr = 1;
+		in->first = fn;
+		in->last = fn;
+		top->kept++;
+	} else {
+		top->beyond++;
+		top->beyond_func = fn;
+	}
 	return 0;
 }
 
@@ -149,8 +167,6 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 
 	if (flags & HB_FRAME_NESTED)
 		count_fn(fn, HB_FN_NESTED);
-	if (f->flags & HB_FUNC_TAILS)
-		flags |= HB_FRAME_TAILS;
 	if (!attached) {
 		/* It stays on the stack as long as the call does: what it calls is nested. */
 		flags |= HB_FRAME_UNKNOWN;
@@ -167,14 +183,41 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 	if (f->size_in.kind != HB_VALUE_NONE)
 		fr->size = boundary_size(h, &f->size_in);
 	fr->nested = 0;
-	fr->pending = 0;
-	fr->nested_func = HB_FUNC_NONE;
+	fr->kept = 0;
+	fr->beyond = 0;
+	fr->again = 0;
+	fr->dying_at = 0;
 	fr->proc = h->proc;
 	fr->cls = s->cls;
 	fr->group = f->group;
+	fr->lang = h->lang;
 	t->active |= bit;
 	t->nr++;
 	fr->t0_ns = bpf_ktime_get_ns();
+}
+
+/* An entry that cannot be followed, inside a call that is: its cost is known all the same. */
+static __always_inline int drop_inside(struct hb_task *t, const struct hb_site *s,
+				       const struct hit *h, u32 fn, enum hb_drop why)
+{
+	frame_at(t, t->nr - 1)->probe_ns += entry_cost(h->lang, s->cls);
+	return drop_entry(fn, why);
+}
+
+/* A chain of tail calls has come back to the function of frame i. */
+static __always_inline int entry_again(struct hb_task *t, const struct hb_site *s,
+				       const struct hit *h, u32 fn, u32 i)
+{
+	struct hb_frame *f = frame_at(t, i);
+
+	count_fn(fn, HB_FN_NESTED);
+	/* As of the first time: the return address may have become known since. */
+	if (f->flags & HB_FRAME_UNKNOWN)
+		count_fn(fn, HB_FN_UNKNOWN);
+	else
+		f->again++;
+	frame_at(t, t->nr - 1)->probe_ns += entry_cost(h->lang, s->cls);
+	return 0;
 }
 
 static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
@@ -213,16 +256,24 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 			t->min_depth = 0;
 		t->goid = h->goid;
 	}
-	if (t->nr && hb_evict_entry(t, h, ra, fn))
-		return drop_entry(fn, HB_DROP_STACK_SWITCH);
+	if (t->nr) {
+		int found = hb_evict_entry(t, h, ra, fn);
+
+		if (found == EVICT_OTHER_STACK)
+			return drop_inside(t, s, h, fn, HB_DROP_STACK_SWITCH);
+		if (found >= EVICT_AGAIN)
+			return entry_again(t, s, h, fn, found - EVICT_AGAIN);
+		hb_trim_nested(t, h->depth, fn);
+	}
 	if (h->depth < t->min_depth)
 		t->min_depth = h->depth;
 	if (t->nr) {
 		top = frame_at(t, t->nr - 1);
-		if (top->group == f->group && top->depth < h->depth)
-			return nested_entry(f, fn, h, top, attached);
+		if (top->group == f->group && top->depth < h->depth &&
+		    !(top->flags & HB_FRAME_DYING))
+			return nested_entry(s, f, fn, h, top, attached);
 		if (t->nr >= HB_FRAME_DEPTH)
-			return drop_entry(fn, HB_DROP_FRAMES_DEEP);
+			return drop_inside(t, s, h, fn, HB_DROP_FRAMES_DEEP);
 	}
 	frame_push(s, f, fn, h, t, ra, attached);
 	return 0;
@@ -280,7 +331,9 @@ static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_f
 {
 	up->child_ns += sm->inc_ns;
 	up->probe_ns += fr->probe_ns + cost_ns;
-	if (up->group == fr->group && up->size == HB_SIZE_UNKNOWN && sm->size != HB_SIZE_UNKNOWN)
+	/* Not where fr is a call that a deferred function has made in a panic of up's. */
+	if (up->group == fr->group && (fr->flags & HB_FRAME_NESTED) &&
+	    up->size == HB_SIZE_UNKNOWN && sm->size != HB_SIZE_UNKNOWN)
 		up->size = handed_up(up, sm->size);
 }
 
@@ -303,8 +356,6 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	f = bpf_map_lookup_elem(&funcs, &fn);
 	if (fr->flags & HB_FRAME_OWNS)
 		t->active &= ~(1ULL << (fr->group & 63));
-	if (fr->pending)
-		count_fn_n(fr->nested_func, HB_FN_ABANDONED, fr->pending);
 	if (!f || (fr->flags & HB_FRAME_UNKNOWN)) {
 		frame_bequeath(t, fr);
 		return 0;
@@ -313,7 +364,7 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 		frame_bequeath(t, fr);
 		return drop_entry(fn, HB_DROP_CLOCK_BACK);
 	}
-	count_exit(fn, exit_class);
+	count_exit_n(fn, exit_class, 1 + (u64)fr->again);
 	if (fr->tid != h->tid)
 		count_fn(fn, HB_FN_MIGRATED);
 	sm.raw_ns = h->now - fr->t0_ns;
@@ -369,23 +420,43 @@ static __always_inline bool exit_counts(const struct hb_func *f, u32 role)
 	return !!(f->flags & HB_FUNC_EXIT_RET) == (role == HB_ROLE_RET);
 }
 
+/* A hit that begins and ends no call costs the call around it. */
+static __always_inline void charge_miss(struct hb_task *t, const struct hb_site *s,
+					const struct hit *h)
+{
+	if (t->nr)
+		frame_at(t, t->nr - 1)->probe_ns +=
+			cal.miss_ns[BOUNDED(h->lang, 1)][BOUNDED(s->cls, 7)];
+}
+
 /*
  * A return that ends no open call of this task. Where only the return of `fn` leads to the site, and
  * from further out than any call seen, that call was in flight when recording began. A function that
  * is now followed by its returns passes its return sites in vain.
  */
-static __always_inline int exit_unmatched(u32 fn, u32 role, struct hb_task *t, const struct hit *h)
+static __always_inline int exit_unmatched(const struct hb_site *s, u32 role, struct hb_task *t,
+					  const struct hit *h, bool other_stack)
 {
+	u32 fn = other_stack ? HB_FUNC_NONE : s->func;
 	struct hb_func *f = fn == HB_FUNC_NONE ? NULL : bpf_map_lookup_elem(&funcs, &fn);
 
+	if (t)
+		charge_miss(t, s, h);
 	if (!f || !exit_counts(f, role) || (t && h->depth >= t->min_depth)) {
-		count_n(HB_CNT_UNMATCHED, 1);
+		count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
 		return 0;
 	}
 	count_fn(fn, HB_FN_UNSEEN);
 	if (t)
 		t->min_depth = h->depth;
 	return 0;
+}
+
+static __always_inline bool follows_by_ret(u32 fn)
+{
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+
+	return f && (f->flags & HB_FUNC_EXIT_RET);
 }
 
 /* May a return at a site of `fn` be that of a call nested in this frame? */
@@ -399,12 +470,60 @@ static __always_inline bool nested_in(const struct hb_frame *top, u32 fn, u32 ro
 	return f && f->group == top->group && exit_counts(f, role);
 }
 
+/*
+ * Ends the recursive calls of the top frame that return here: those of this depth, whatever leads
+ * here, or one of those beyond the ones whose depths are kept. `closed`: the exit has ended a call
+ * with a frame, which the recursive ones made as a tail call. 0: there are none.
+ */
+__noinline int hb_nested_exit(struct hb_task *t, const struct hit *h, u32 role, u32 closed)
+{
+	u32 id = h ? h->site : 0, nr = 1, fn, last = HB_FUNC_NONE;
+	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
+	struct hb_frame *top;
+	struct hb_nested *in;
+
+	if (!t || !h || !s || !t->nr || t->nr > HB_FRAME_DEPTH)
+		return 0;
+	top = frame_at(t, t->nr - 1);
+	in = &top->in[BOUNDED(top->kept - 1, 7)];
+	if (in->at == h->depth - top->depth) {
+		fn = in->first;
+		last = in->last;
+		nr = in->nr;
+		if (role == HB_ROLE_RET ? fn != s->func : follows_by_ret(fn))
+			return 0;
+		top->kept--;
+	} else {
+		fn = s->func != HB_FUNC_NONE ? s->func : top->beyond_func;
+		if (!top->beyond || closed || !nested_in(top, s->func, role))
+			return 0;
+		top->beyond--;
+	}
+	/* Tail calls share an exit. */
+	top->probe_ns += (u64)(closed ? nr : nr - 1) * entry_cost(h->lang, top->cls);
+	if (!closed)
+		top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
+	count_exit_n(fn, s->cls, 1);
+	if (nr > 1)
+		count_exit_n(last, s->cls, nr - 1);
+	return 1;
+}
+
+/* Is this an exit of recursive calls of the top frame? It has closed other frames, if `closed`. */
+static __always_inline bool nested_ends(struct hb_task *t, const struct hit *h, u32 role,
+					u32 closed)
+{
+	struct hb_frame *top = frame_at(t, t->nr - 1);
+
+	if (!t->nr || top->depth >= h->depth || !top->kept || (closed && role == HB_ROLE_RET))
+		return false;
+	return hb_nested_exit(t, h, role, closed);
+}
+
 static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
 				   u32 role)
 {
 	u64 ra = h->ip + (s64)s->ra_delta;
-	u32 fn = s->func;
-	struct hb_frame *top;
 	struct hb_task *t;
 	int closed, err;
 
@@ -415,26 +534,16 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	}
 	t = bpf_map_lookup_elem(&tasks, &h->key);
 	if (!t || !t->nr)
-		return exit_unmatched(fn, role, t, h);
+		return exit_unmatched(s, role, t, h, false);
 	if (stack_switched(h, frame_at(t, t->nr - 1)))
-		return exit_unmatched(HB_FUNC_NONE, role, t, h);
+		return exit_unmatched(s, role, t, h, true);
 	arch_regs(ctx, h->regs);
 	hb_evict_deeper(t, h->depth);
 	closed = hb_close_all(t, h, ra, role);
-	if (!t->nr) {
-		if (!closed)
-			exit_unmatched(fn, role, t, h);
+	if (!nested_ends(t, h, role, closed) && !closed)
+		exit_unmatched(s, role, t, h, false);
+	if (!t->nr)
 		task_idle(h);
-		return 0;
-	}
-	if (closed)
-		return 0;
-	top = frame_at(t, t->nr - 1);
-	if (top->depth >= h->depth || !top->pending || !nested_in(top, fn, role))
-		return exit_unmatched(fn, role, t, h);
-	top->pending--;
-	top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
-	count_exit(fn != HB_FUNC_NONE ? fn : top->nested_func, s->cls);
 	return 0;
 }
 
@@ -467,9 +576,26 @@ static __always_inline int on_recover(struct pt_regs *ctx, const struct hb_site 
 		return 0;
 	}
 	hb_evict_deeper(t, hi - sp);
+	hb_mark_living(t, hi - sp);
+	charge_miss(t, s, h);
 	if (!t->nr)
 		task_idle(h);
 	return 0;
+}
+
+/* runtime.gopanic and runtime.Goexit: deferred functions run next, on top of calls that are over. */
+static __always_inline int on_panic(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
+{
+	struct hb_task *t;
+
+	if (hit_task(ctx, s, 0, h))
+		return 0;
+	t = bpf_map_lookup_elem(&tasks, &h->key);
+	if (!t)
+		return 0;
+	hb_evict_deeper(t, h->depth);
+	charge_miss(t, s, h);
+	return hb_mark_dying(t, h->depth);
 }
 
 /* C and C++: a stack is about to be, or has just been, undone down to a known SP. */
@@ -496,6 +622,7 @@ static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *
 	if (stack_switched(h, frame_at(t, t->nr - 1)))
 		return 0;
 	hb_evict_deeper(t, -sp);
+	charge_miss(t, s, h);
 	if (!t->nr)
 		task_idle(h);
 	return 0;
@@ -531,6 +658,8 @@ int hb_probe(struct pt_regs *ctx)
 		return on_entry(ctx, s, &h);
 	if (role == HB_ROLE_RECOVER)
 		return on_recover(ctx, s, &h);
+	if (role == HB_ROLE_PANIC)
+		return on_panic(ctx, s, &h);
 	if (role == HB_ROLE_LONGJMP || role == HB_ROLE_CATCH)
 		return on_undone(ctx, s, &h, role);
 	return on_exit(ctx, s, &h, role);

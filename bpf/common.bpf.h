@@ -51,12 +51,12 @@ static __always_inline void count_fn(u32 fn, enum hb_fn_counter what)
 	count_fn_n(fn, what, 1);
 }
 
-static __always_inline void count_exit(u32 fn, u32 cls)
+static __always_inline void count_exit_n(u32 fn, u32 cls, u64 add)
 {
 	struct hb_fn_stat *s = bpf_map_lookup_elem(&fn_stats, &fn);
 
 	if (s)
-		__sync_fetch_and_add(&s->exits[BOUNDED(cls, 7)], 1);
+		__sync_fetch_and_add(&s->exits[BOUNDED(cls, 7)], add);
 }
 
 /* An entry that was counted and cannot be followed. */

@@ -42,31 +42,42 @@ static __always_inline int hit_proc(u32 tgid)
 	return p ? (int)(*p & 0x7fff) : -1;
 }
 
+/* The bounds of g's stack. 0 when SP lies within them, or the enum hb_drop, negated less one. */
+static __always_inline int go_stack(u64 g, u64 sp, u64 stack[2])
+{
+	if (bpf_probe_read_user(stack, 2 * sizeof(u64), (void *)g))
+		return -1 - HB_DROP_READ_G;
+	/* At stack.hi itself there is no room for a return address. */
+	return sp < stack[0] || sp >= stack[1] ? -1 - HB_DROP_BAD_G : 0;
+}
+
 /*
- * Finds task and depth; the goroutine's id where goid_off is not 0. 0, or the enum hb_drop that explains why not, negated less one. The Go
- * check "SP within [stack.lo, stack.hi]" is what tells a goroutine from a stray R14.
+ * Finds task and depth; the goroutine's id where goid_off is not 0. 0, or the enum hb_drop that
+ * explains why not, negated less one. The Go check "SP within [stack.lo, stack.hi]" is what tells a
+ * goroutine from a stray register: assembly may use it, then thread-local storage has g.
  */
 static __always_inline int hit_task(struct pt_regs *ctx, const struct hb_site *s, u32 goid_off,
 				    struct hit *h)
 {
-	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
-	if (h->lang == HB_LANG_GO) {
-		u64 stack[2];
+	u64 stack[2];
+	int err;
 
-		h->key.task = arch_g(ctx);
-		if (bpf_probe_read_user(stack, sizeof(stack), (void *)h->key.task))
-			return -1 - HB_DROP_READ_G;
-		/* At stack.hi itself there is no room for a return address. */
-		if (h->sp < stack[0] || h->sp >= stack[1])
-			return -1 - HB_DROP_BAD_G;
-		h->depth = stack[1] - h->sp;
-		if (goid_off && bpf_probe_read_user(&h->goid, sizeof(h->goid),
-						    (void *)(h->key.task + goid_off)))
-			return -1 - HB_DROP_READ_G;
-	} else {
+	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
+	if (h->lang != HB_LANG_GO) {
 		h->key.task = h->tid;
 		h->depth = -h->sp;
+		return 0;
 	}
+	h->key.task = arch_g(ctx);
+	err = go_stack(h->key.task, h->sp, stack);
+	if (err) {
+		if (arch_tls_g(&h->key.task) || go_stack(h->key.task, h->sp, stack))
+			return err;
+	}
+	h->depth = stack[1] - h->sp;
+	if (goid_off &&
+	    bpf_probe_read_user(&h->goid, sizeof(h->goid), (void *)(h->key.task + goid_off)))
+		return -1 - HB_DROP_READ_G;
 	return 0;
 }
 
@@ -78,6 +89,12 @@ static __always_inline bool stack_switched(const struct hit *h, const struct hb_
 	return h->lang == HB_LANG_NATIVE && d > cfg_stack_span && -d > cfg_stack_span;
 }
 
+/* What an entry alone costs the call around it, by the class of its site. */
+static __always_inline u64 entry_cost(u32 lang, u32 cls)
+{
+	return cal.tail_ns[BOUNDED(lang, 1)][BOUNDED(cls, 7)];
+}
+
 /* f has come off the stack unmeasured: what was measured inside it was inside the next one, too. */
 static __always_inline void frame_bequeath(struct hb_task *t, const struct hb_frame *f)
 {
@@ -86,7 +103,53 @@ static __always_inline void frame_bequeath(struct hb_task *t, const struct hb_fr
 	if (!t->nr)
 		return;
 	up->child_ns += f->child_ns;
-	up->probe_ns += f->probe_ns;
+	up->probe_ns += f->probe_ns + entry_cost(f->lang, f->cls);
+}
+
+/* May `from` leave by a jump to `to`, and still be open then? A RET probe sees such a jump. */
+static __always_inline bool may_tail(u32 from, u32 to)
+{
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &from);
+
+	return f && !(f->flags & HB_FUNC_EXIT_RET) && f->tails >> (to & 63) & 1;
+}
+
+static __always_inline void nested_abandon(struct hb_frame *f, u32 fn, u32 nr)
+{
+	count_fn_n(fn, HB_FN_ABANDONED, nr);
+	/* Of their own entries' classes nothing is kept. */
+	f->probe_ns += nr * entry_cost(f->lang, f->cls);
+}
+
+/*
+ * Code runs at `depth`: recursive calls of the top frame that are deeper are dead. Where it is a call
+ * of `fn` that begins (else HB_FUNC_NONE), one as deep is too, unless it may have made a tail call.
+ */
+__noinline int hb_trim_nested(struct hb_task *t, u64 depth, u32 fn)
+{
+	struct hb_frame *f;
+	u64 rel;
+
+	if (!t || !t->nr || t->nr > HB_FRAME_DEPTH)
+		return 0;
+	f = frame_at(t, t->nr - 1);
+	rel = depth - f->depth;
+	if (f->beyond && rel <= f->in[HB_NESTED_KEPT - 1].at) {
+		nested_abandon(f, f->beyond_func, f->beyond);
+		f->beyond = 0;
+	}
+	for (int i = 0; i < HB_NESTED_KEPT; i++) {
+		struct hb_nested *in = &f->in[BOUNDED(f->kept - 1, 7)];
+
+		if (!f->kept || in->at < rel)
+			break;
+		if (in->at == rel && (fn == HB_FUNC_NONE || may_tail(in->last, fn)))
+			break;
+		nested_abandon(f, in->first, 1);
+		nested_abandon(f, in->last, in->nr - 1);
+		f->kept--;
+	}
+	return 0;
 }
 
 /* Takes the top frame off; its call never returned. */
@@ -96,44 +159,51 @@ __noinline int hb_abandon_top(struct hb_task *t)
 
 	if (!t || !t->nr || t->nr > HB_FRAME_DEPTH)
 		return 0;
+	hb_trim_nested(t, frame_at(t, t->nr - 1)->depth, HB_FUNC_NONE);
 	f = frame_at(t, --t->nr);
 	frame_bequeath(t, f);
 	if (f->flags & HB_FRAME_OWNS)
 		t->active &= ~(1ULL << (f->group & 63));
 	if (!(f->flags & HB_FRAME_UNKNOWN))
-		count_fn(f->func, HB_FN_ABANDONED);
-	if (f->pending)
-		count_fn_n(f->nested_func, HB_FN_ABANDONED, f->pending);
+		count_fn_n(f->func, HB_FN_ABANDONED, 1 + (u64)f->again);
 	return 0;
 }
 
-/* Is the call of this frame still open? Its return address must stand in its slot. */
+/* Is the call of this frame still open? Its return address must stand in its slot, or that by which
+ * another tool's return probe has replaced it. */
 static __always_inline bool frame_alive(const struct hit *h, const struct hb_frame *f)
 {
 	u64 ra = 0;
 
-	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)frame_sp(h, f)) && ra == f->ra;
+	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)frame_sp(h, f)) &&
+	       (ra == f->ra || ARCH_IS_TRAMPOLINE(ra));
 }
+
+#define EVICT_OTHER_STACK 1 /* an open call is on another stack, to which depths do not compare */
+#define EVICT_AGAIN	  2 /* + i: a tail call back to the function of frame i */
 
 /*
  * Removes leftovers before a call of `fn` at h->depth with return address ra is pushed: frames
- * deeper than it; frames as deep, unless they made a tail call to it (same return address, another
- * function, one that has tail jumps); and less deep ones that are not alive. A chain of tail calls
- * that holds `fn` already is not continued by it: its end was not seen, and this is a new one.
- * Depths do not compare with those of another stack: a call there is left alone as long as it is
- * alive, and the result is 1; else 0.
+ * deeper than it; frames as deep, unless they may have made a tail call to it (same return address,
+ * and a jump that leads there); and less deep ones that are not alive. 0, or one of the above.
+ *
+ * A chain of tail calls may come back to a function that it holds. Where the chain's end cannot be
+ * seen (its return address is not attached), that is a new call from the same place instead.
  */
 __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u32 fn)
 {
-	u32 dead = HB_FRAME_DEPTH; /* frames from this place on are dead in any case */
+	u32 same = HB_FRAME_DEPTH; /* the frame of fn in the chain */
+	bool back = false;	   /* one that the chain came back to may jump to fn */
 
 	for (u32 i = 0; t && h && i < HB_FRAME_DEPTH && i < t->nr; i++) {
 		struct hb_frame *f = frame_at(t, i);
 
-		if (f->depth == h->depth && f->ra == ra && f->func == fn) {
-			dead = i;
-			break;
-		}
+		if (f->depth != h->depth || f->ra != ra)
+			continue;
+		if (f->func == fn)
+			same = i;
+		if (f->again && may_tail(f->func, fn))
+			back = true;
 	}
 	for (int i = 0; t && h && i < HB_FRAME_DEPTH; i++) {
 		u32 n = t->nr;
@@ -142,16 +212,17 @@ __noinline int hb_evict_entry(struct hb_task *t, const struct hit *h, u64 ra, u3
 		if (!n || n > HB_FRAME_DEPTH)
 			break;
 		f = frame_at(t, n - 1);
-		if (n > dead) {
-			/* abandoned below */
-		} else if (stack_switched(h, f)) {
+		if (stack_switched(h, f)) {
 			if (frame_alive(h, f))
-				return 1;
+				return EVICT_OTHER_STACK;
 		} else if (f->depth < h->depth) {
 			if (frame_alive(h, f))
 				break;
-		} else if (f->depth == h->depth && f->ra == ra && (f->flags & HB_FRAME_TAILS)) {
-			break;
+		} else if (f->depth == h->depth && f->ra == ra && (back || may_tail(f->func, fn))) {
+			if (same >= n)
+				break;
+			if (!(f->flags & HB_FRAME_UNKNOWN))
+				return EVICT_AGAIN + same;
 		}
 		hb_abandon_top(t);
 	}
@@ -168,13 +239,46 @@ __noinline int hb_evict_deeper(struct hb_task *t, u64 depth)
 			break;
 		hb_abandon_top(t);
 	}
+	return hb_trim_nested(t, depth, HB_FUNC_NONE);
+}
+
+/*
+ * A panic, which began at `depth`, passes through the open calls. What deferred functions call is not
+ * part of any of them. A call that is dying already may do so of the earlier panic only.
+ */
+__noinline int hb_mark_dying(struct hb_task *t, u64 depth)
+{
+	for (u32 i = 0; t && i < HB_FRAME_DEPTH && i < t->nr; i++) {
+		struct hb_frame *f = frame_at(t, i);
+
+		if (!(f->flags & HB_FRAME_DYING))
+			f->dying_at = depth - f->depth;
+		f->flags |= HB_FRAME_DYING;
+	}
+	if (t)
+		t->active = 0;
+	return 0;
+}
+
+/* The function at `depth` has recovered: panics deeper than it are over, and calls that are left of
+ * those go on. */
+__noinline int hb_mark_living(struct hb_task *t, u64 depth)
+{
+	for (u32 i = 0; t && i < HB_FRAME_DEPTH && i < t->nr; i++) {
+		struct hb_frame *f = frame_at(t, i);
+
+		if (f->dying_at > depth - f->depth)
+			f->flags &= ~HB_FRAME_DYING;
+		if ((f->flags & (HB_FRAME_OWNS | HB_FRAME_DYING)) == HB_FRAME_OWNS)
+			t->active |= 1ULL << (f->group & 63);
+	}
 	return 0;
 }
 
 /* A task without frames is kept (see the map), but not when the map is filling. */
 static __always_inline void task_idle(const struct hit *h)
 {
-	if (tight && !bpf_map_delete_elem(&tasks, &h->key))
+	if (tight && h->proc != HB_PROC_SELF && !bpf_map_delete_elem(&tasks, &h->key))
 		__sync_fetch_and_add(&nr_tasks, -1);
 }
 

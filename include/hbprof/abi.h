@@ -62,6 +62,7 @@ enum hb_role {
 	HB_ROLE_RECOVER, /* Go's runtime.recovery: frames deeper than the recovering one are dead */
 	HB_ROLE_LONGJMP, /* C's longjmp: frames deeper than the one that called setjmp are dead */
 	HB_ROLE_CATCH,	 /* C++'s __cxa_begin_catch: frames deeper than its caller are dead */
+	HB_ROLE_PANIC, /* Go's runtime.gopanic and Goexit: every open call will die or be recovered */
 };
 
 /* How the kernel executes the probed instruction: this decides the cost and so the bias. */
@@ -124,7 +125,6 @@ enum hb_err_kind {
 };
 
 #define HB_FUNC_EXIT_RET 0x01 /* exits are seen at its returns, not at return sites */
-#define HB_FUNC_TAILS	 0x02 /* its body has jumps out: a tail call may follow at equal depth */
 #define HB_FUNC_RAW	 0x04 /* calibration: nothing is subtracted */
 
 struct hb_func {
@@ -137,6 +137,7 @@ struct hb_func {
 	struct hb_value size_in;  /* payload size at entry */
 	struct hb_value size_out; /* payload size at exit; where there is one it counts */
 	struct hb_value err;	  /* at exit */
+	u64 tails; /* bit f % 64 of each function f that one of its jumps out may lead to */
 };
 
 /* Offsets inside the Go runtime's structs, for the version that an image was built with; 0: unknown.
@@ -160,7 +161,16 @@ struct hb_frame_key {
 #define HB_FRAME_NESTED	 0x01 /* the same group is active further out: not a call of the codec row */
 #define HB_FRAME_UNKNOWN 0x02 /* its return site is not attached: already counted, never a sample */
 #define HB_FRAME_OWNS	 0x04 /* sets the group's bit in hb_task.active */
-#define HB_FRAME_TAILS	 0x08 /* its function may leave by a tail call */
+#define HB_FRAME_DYING	 0x08 /* a panic is passing: what is called now is not part of it */
+
+#define HB_NESTED_KEPT	 8 /* depths of recursive calls that a frame keeps: a power of two */
+
+/* Open recursive calls without a frame, of one depth: several where one ended in a tail call. */
+struct hb_nested {
+	u32 at; /* depth, from the frame's */
+	u32 nr;
+	u16 first, last; /* functions; those between are taken to be of the last one */
+};
 
 /* A call in flight. */
 struct hb_frame {
@@ -168,18 +178,23 @@ struct hb_frame {
 	u64 ra;	   /* return address, run-time */
 	u64 t0_ns;
 	u64 child_ns; /* corrected inclusive time of the probed calls inside */
-	u64 probe_ns; /* what the probes of those calls cost, as seen from here */
+	u64 probe_ns; /* what all other hits inside cost, as seen from here */
 	u16 func;
 	u16 flags;
 	u32 tid;
 	u32 size;
 	u32 nested;	 /* recursive entries counted inside, without a frame of their own */
-	u32 pending;	 /* of those, not yet returned */
-	u16 nested_func; /* the last of them */
+	u32 beyond;	 /* of the open ones, those too many for `in`, which are all deeper */
+	u32 again;	 /* times that a chain of tail calls came back to this function */
+	u32 dying_at;	 /* depth of the panic that it dies of, from this frame's */
+	u16 beyond_func; /* the last of them */
 	u16 proc;
 	u8 cls; /* of the entry site */
 	u8 group;
-	u8 pad[6];
+	u8 lang;
+	u8 kept;			     /* of `in` */
+	struct hb_nested in[HB_NESTED_KEPT]; /* the open ones, the outermost first */
+	u32 pad;
 };
 
 /* What a task has in flight. */
@@ -200,8 +215,8 @@ enum hb_fn_counter {
 	HB_FN_ABANDONED, /* never returned: panic, Goexit, exception, longjmp */
 	HB_FN_UNKNOWN,	 /* return site not attached at the time of the call */
 	HB_FN_DROPPED,	 /* entered, but no frame could be kept: see enum hb_drop */
-	HB_FN_UNSEEN,	 /* exits whose entry was not seen: in flight when recording began */
-	HB_FN_NESTED,	 /* entries inside a call of the same group */
+	HB_FN_UNSEEN, /* exits without an entry: in flight when recording began, or dropped then */
+	HB_FN_NESTED, /* entries inside a call of the same group */
 	HB_FN_MIGRATED,	 /* calls that ended on another thread than they began */
 	HB_FN_SIZE_LOST, /* calls whose payload size could not be read */
 	HB_FN_ERR_LOST,	 /* calls of which it is not known whether they failed */
@@ -229,8 +244,9 @@ enum hb_drop {
 	HB_DROP_RAS_FULL,     /* no room to remember another return address */
 	HB_DROP_EVENT_LOST,   /* ring buffer full: a return address is asked for again later */
 	HB_DROP_NR,
-	HB_CNT_UNMATCHED = HB_DROP_NR, /* not a loss: a shared return site hit by another path */
-	HB_CNT_NR,
+	HB_CNT_UNMATCHED =
+		HB_DROP_NR, /* not a loss: hits of exit sites that ended no call, by class */
+	HB_CNT_NR = HB_CNT_UNMATCHED + HB_CLASS_DIM,
 };
 
 enum hb_outcome { HB_OUTCOME_OK, HB_OUTCOME_ERROR, HB_OUTCOME_NR };
@@ -318,10 +334,11 @@ struct hb_cal {
 	u32 total_ns[HB_LANG_NR][HB_CLASS_DIM][HB_CLASS_DIM]; /* of a pair: [entry][exit] */
 	u32 nested_ns[HB_LANG_NR];	       /* of a recursive pair without a frame */
 	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
+	u32 miss_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of a hit of an exit site that ends no call */
 };
 
 _Static_assert(sizeof(struct hb_site) == 64, "one cache line");
-_Static_assert(sizeof(struct hb_func) == 32, "half a cache line");
+_Static_assert(sizeof(struct hb_func) == 40, "no padding");
 _Static_assert(sizeof(struct hb_frame_key) == 16, "hash keys must have no padding");
 _Static_assert(sizeof(struct hb_row_key) == 8, "hash keys must have no padding");
 _Static_assert(__builtin_offsetof(struct hb_sample, ip) == HB_SAMPLE_BYTES(0),

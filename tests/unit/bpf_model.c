@@ -23,6 +23,8 @@ struct model_fn {
 static struct model_fn fns[W_FUNCS];
 static s64 group_exits[HB_MAX_GROUPS][HB_CLASS_DIM]; /* by the class of the exit */
 static s64 group_abandoned[HB_MAX_GROUPS];
+static u64 misses[HB_CLASS_DIM]; /* hits of exit sites that ended nothing */
+u32 model__seen[MODEL_RARE];
 static struct prog *progs_seen[16];
 static u32 nr_progs_seen;
 
@@ -35,6 +37,8 @@ void model__reset(void)
 	memset(fns, 0, sizeof(fns));
 	memset(group_exits, 0, sizeof(group_exits));
 	memset(group_abandoned, 0, sizeof(group_abandoned));
+	memset(misses, 0, sizeof(misses));
+	memset(model__seen, 0, sizeof(model__seen));
 	nr_progs_seen = 0;
 }
 
@@ -68,12 +72,115 @@ u32 model__followed(const struct prog *p)
 	return n;
 }
 
+/* Does a panic pass through act[i]? */
+bool model__is_dying(const struct prog *p, u32 i)
+{
+	while (++i < p->nr)
+		if (p->act[i].kind == ACT_PANIC)
+			return true;
+	return false;
+}
+
 static bool group_is_active(const struct prog *p, u32 nr, u8 group)
 {
 	for (u32 i = 0; i < nr; i++)
-		if (p->act[i].kind == ACT_FRAME && func_of(&p->act[i])->group == group)
+		if (p->act[i].kind == ACT_FRAME && func_of(&p->act[i])->group == group &&
+		    !model__is_dying(p, i))
 			return true;
 	return false;
+}
+
+/* The first of the calls that act[nr - 1] runs in the place of. */
+static u32 chain_begin(const struct prog *p)
+{
+	u32 i = p->nr - 1;
+
+	while (p->act[i].tail)
+		i--;
+	return i;
+}
+
+static bool is_jump(const struct act *from, u16 to)
+{
+	const struct hb_func *f = func_of(from);
+
+	return !(f->flags & HB_FUNC_EXIT_RET) && f->tails >> to & 1;
+}
+
+bool model__may_jump(const struct prog *p, u16 func)
+{
+	const struct act *last = NULL;
+	bool comes_back = false;
+
+	for (u32 i = chain_begin(p); i < p->nr; i++) {
+		const struct act *a = &p->act[i];
+
+		if (a->kind != ACT_FRAME && !a->kept)
+			continue;
+		comes_back = comes_back || a->func == func;
+		if (a->again && is_jump(a, func))
+			return true;
+		/* what remains when the end of the chain is not seen */
+		if (comes_back && a->unknown && last && a->func == func && !is_jump(last, func))
+			return false;
+		last = a;
+	}
+	return !last || is_jump(last, func);
+}
+
+/* ---- recursion ---- */
+
+static u32 entry_cost(const struct act *a)
+{
+	const struct w_func *wf = w_func_at(a->func);
+
+	return cal.tail_ns[wf->f.lang][wf->cls];
+}
+
+/* How many depths are kept of the calls nested in the innermost frame, and the last of them. */
+static u32 kept_depths(const struct prog *p, const struct act *outer, u64 *last)
+{
+	bool joins = false;
+	u32 n = 0;
+
+	*last = 0;
+	for (const struct act *a = outer + 1; a < p->act + p->nr; a++) {
+		bool ret = func_of(a)->flags & HB_FUNC_EXIT_RET;
+
+		if (!a->kept)
+			continue;
+		if (ret || !joins || *last != a->depth)
+			n++;
+		joins = !ret;
+		*last = a->depth;
+	}
+	return n;
+}
+
+static void nested_lost(struct act *outer, u32 n)
+{
+	group_abandoned[func_of(outer)->group] += n;
+	outer->probe_ns += n * entry_cost(outer);
+}
+
+/* A probe is hit at that depth: what was nested deeper has been left. */
+static void trim(struct prog *p, u64 depth)
+{
+	struct act *outer = around(p, p->nr);
+	u64 last;
+
+	if (!outer || !outer->beyond)
+		return;
+	if (kept_depths(p, outer, &last) == HB_NESTED_KEPT && last < depth)
+		return;
+	nested_lost(outer, outer->beyond);
+	outer->beyond = 0;
+}
+
+static void miss(struct act *outer, u32 lang, u8 cls)
+{
+	if (outer)
+		outer->probe_ns += cal.miss_ns[lang][cls];
 }
 
 /* ---- entries ---- */
@@ -102,9 +209,62 @@ static void note_prog(struct prog *p)
 	progs_seen[nr_progs_seen++] = p;
 }
 
+static void enter_nested(struct prog *p, struct act *a, struct act *outer)
+{
+	u64 last;
+	u32 n = kept_depths(p, outer, &last);
+	bool joins = a->tail && n && last == a->depth && !(func_of(a)->flags & HB_FUNC_EXIT_RET);
+
+	a->kind = ACT_NESTED;
+	fns[a->func].n[HB_FN_NESTED]++;
+	take_payload(outer, payload_now(func_of(a)));
+	if (a->unknown) {
+		fns[a->func].n[HB_FN_UNKNOWN]++;
+		outer->probe_ns += entry_cost(a);
+		return;
+	}
+	outer->nested++;
+	a->kept = joins || n < HB_NESTED_KEPT;
+	outer->beyond += !a->kept;
+	model__seen[MODEL_BEYOND] += !a->kept;
+	model__seen[MODEL_JOINED] += joins;
+}
+
+static void leave(const struct act *a, struct act *outer);
+
+/* Does act[nr - 1] run in the place of a call of the same function? If that can be followed. */
+static bool enter_again(struct prog *p, struct act *a)
+{
+	struct act *same = NULL, *last = around(p, p->nr - 1);
+
+	for (u32 i = chain_begin(p); i < p->nr - 1; i++)
+		if (p->act[i].kind == ACT_FRAME && p->act[i].func == a->func)
+			same = &p->act[i];
+	if (!same)
+		return false;
+	if (last->unknown) {
+		for (u32 i = p->nr - 1; &p->act[i] != same;) {
+			if (p->act[--i].kind != ACT_FRAME)
+				continue;
+			leave(&p->act[i], around(p, i));
+			p->act[i].kind = ACT_DONE;
+		}
+		return false;
+	}
+	a->kind = ACT_AGAIN;
+	fns[a->func].n[HB_FN_NESTED]++;
+	if (same->unknown)
+		fns[a->func].n[HB_FN_UNKNOWN]++;
+	else
+		same->again++;
+	last->probe_ns += entry_cost(a);
+	model__seen[MODEL_AGAIN]++;
+	return true;
+}
+
 void model__enter(struct prog *p, bool known, bool dropped)
 {
-	struct act *a = &p->act[p->nr - 1], *outer = around(p, p->nr - 1);
+	struct act *a = &p->act[p->nr - 1], *outer;
 	const struct hb_func *f = func_of(a);
 	u64 *n = fns[a->func].n;
 
@@ -117,24 +277,24 @@ void model__enter(struct prog *p, bool known, bool dropped)
 		return;
 	}
 	p->dirty = false;
-	if (outer && func_of(outer)->group == f->group && outer->depth != a->depth) {
-		a->kind = ACT_NESTED;
-		n[HB_FN_NESTED]++;
-		take_payload(outer, payload_now(f));
-		if (known) {
-			outer->nested++;
-			outer->pending++;
-		} else {
-			n[HB_FN_UNKNOWN]++;
-		}
+	if (a->tail && enter_again(p, a))
+		return;
+	trim(p, a->depth);
+	outer = around(p, p->nr - 1);
+	if (outer && func_of(outer)->group == f->group && outer->depth != a->depth &&
+	    !model__is_dying(p, outer - p->act)) {
+		enter_nested(p, a, outer);
 		return;
 	}
 	if (model__followed(p) == HB_FRAME_DEPTH) {
 		n[HB_FN_DROPPED]++;
+		outer->probe_ns += entry_cost(a);
 		return;
 	}
 	a->owns = !group_is_active(p, p->nr - 1, f->group);
 	a->kind = ACT_FRAME;
+	if (a->owns && outer && func_of(outer)->group == f->group)
+		model__seen[MODEL_DYING]++;
 	n[HB_FN_NESTED] += !a->owns;
 	n[HB_FN_UNKNOWN] += !known;
 	a->payload = payload_now(f);
@@ -195,10 +355,9 @@ static void record(const struct act *a, u64 raw, u64 inc, u64 exc)
 /* What is not measured of a call is at least known of the calls inside it. */
 static void leave(const struct act *a, struct act *outer)
 {
-	group_abandoned[func_of(a)->group] += a->pending;
 	if (outer) {
 		outer->child_ns += a->child_ns;
-		outer->probe_ns += a->probe_ns;
+		outer->probe_ns += a->probe_ns + entry_cost(a);
 	}
 }
 
@@ -212,7 +371,7 @@ static void end(struct prog *p, u32 i, u8 exit_cls, bool own_return)
 
 	/* An exit that ends the enclosing call, too, is paid for there. */
 	if (outer && outer->depth == a->depth && !own_return)
-		pair = cal.tail_ns[wf->f.lang][wf->cls];
+		pair = entry_cost(a);
 	if (a->unknown) {
 		leave(a, outer);
 		return;
@@ -220,89 +379,137 @@ static void end(struct prog *p, u32 i, u8 exit_cls, bool own_return)
 	raw = kernel.now_ns - a->t0_ns;
 	cost = cal.in_ns[wf->f.lang][wf->cls] + a->probe_ns;
 	inc = raw > cost ? raw - cost : 0;
+	model__seen[MODEL_REVIVED] += a->dying;
 	fns[a->func].n[HB_FN_CLAMPED] += raw < cost;
 	fns[a->func].n[HB_FN_MIGRATED] += a->tid != p->t->tid;
-	group_exits[wf->f.group][exit_cls]++;
-	group_abandoned[wf->f.group] += a->pending;
+	group_exits[wf->f.group][exit_cls] += 1 + a->again;
 	if (outer) {
 		outer->child_ns += inc;
 		outer->probe_ns += a->probe_ns + pair;
-		if (func_of(outer)->group == wf->f.group)
+		if (func_of(outer)->group == wf->f.group && !a->owns)
 			take_payload(outer, a->payload);
 	}
 	if (a->owns)
 		record(a, raw, inc, inc > a->child_ns ? inc - a->child_ns : 0);
 }
 
-/* A return that ends no followed call, from act[i]: one of a recursive call, if that can be. */
-static void nested_return(struct prog *p, u32 i, u16 site_func, u8 exit_cls, bool ret)
+/* May a return that is seen at a site of that function, or a shared one, be of a call of the group? */
+static bool may_return(u16 site_func, u8 group, bool ret)
+{
+	const struct hb_func *f;
+
+	if (site_func == W_ANY)
+		return true;
+	f = &w_func_at(site_func)->f;
+	return f->group == group && !!(f->flags & HB_FUNC_EXIT_RET) == ret;
+}
+
+/*
+ * An exit, seen in the place of act[i], at which nr nested calls end whose depth is kept. `ended`: so
+ * did followed ones.
+ */
+static void exit_of_others(struct prog *p, u32 i, const struct w_site *site, bool ret, u32 nr,
+			   bool ended)
 {
 	struct act *outer = around(p, i);
+	bool beyond = false;
 
-	if (!outer || !outer->pending || outer->depth == p->act[i].depth)
-		return;
-	if (site_func != W_ANY) {
-		const struct hb_func *f = &w_func_at(site_func)->f;
-		bool own = f->flags & HB_FUNC_EXIT_RET;
-
-		if (f->group != func_of(outer)->group || own != ret)
-			return;
+	if (outer && !nr && !ended && outer->depth != p->act[i].depth)
+		beyond = outer->beyond && may_return(site->func, func_of(outer)->group, ret);
+	if (beyond) {
+		outer->beyond--;
+		nr = 1;
 	}
-	outer->pending--;
-	outer->probe_ns += cal.nested_ns[func_of(outer)->lang];
-	group_exits[func_of(outer)->group][exit_cls]++;
+	if (nr) {
+		u32 alone = ended ? nr : nr - 1;
+
+		model__seen[MODEL_NESTED_TAIL] += ended;
+
+		outer->probe_ns += alone * entry_cost(outer);
+		if (!ended)
+			outer->probe_ns += cal.nested_ns[func_of(outer)->lang];
+		group_exits[func_of(outer)->group][site->cls] += nr;
+	} else if (!ended) {
+		misses[site->cls]++;
+		miss(outer, p->t->go ? HB_LANG_GO : HB_LANG_NATIVE, site->cls);
+	}
 }
 
 void model__own_return(struct prog *p)
 {
 	u32 i = p->nr - 1;
 	struct act *a = &p->act[i];
-	u8 cls = w_func_at(a->func)->ret_cls;
+	struct w_site at = {.func = a->func, .cls = w_func_at(a->func)->ret_cls};
 
+	trim(p, a->depth);
 	if (a->kind == ACT_FRAME)
-		end(p, i, cls, true);
+		end(p, i, at.cls, true);
 	else
-		nested_return(p, i, a->func, cls, true);
+		exit_of_others(p, i, &at, true, a->kept, false);
 	a->kind = ACT_DONE;
+	a->kept = false;
 }
 
 void model__return(struct prog *p, const struct w_site *site)
 {
 	bool ended = false;
+	u32 nested = 0;
 
+	if (site)
+		trim(p, p->act[p->nr - 1].depth);
 	for (;;) {
 		struct act *a = &p->act[p->nr - 1];
-		bool tail = a->tail;
 
+		/* without a site, only what is unknown or has passed a RET probe returns */
 		if (a->kind == ACT_FRAME) {
-			/* without a site, only what is unknown or has passed a RET probe returns */
 			assert_true(site || a->unknown);
 			end(p, p->nr - 1, site ? site->cls : 0, false);
-			ended = true;
+			ended = ended || !a->unknown || site;
 			a->kind = ACT_DONE;
 		}
-		if (!tail)
+		assert_true(site || !a->kept);
+		nested += a->kept;
+		a->kept = false;
+		if (!a->tail)
 			break;
 		p->nr--;
 	}
-	if (site && !ended)
-		nested_return(p, p->nr - 1, site->func, site->cls, false);
-	if (!site)
+	if (site)
+		exit_of_others(p, p->nr - 1, site, false, nested, ended);
+	else
 		p->dirty = true;
 	p->nr--;
 }
 
-void model__unwind(struct prog *p, u32 keep)
+void model__unwind(struct prog *p, u32 keep, int site_lang, u64 depth)
 {
-	for (; p->nr > keep; p->nr--) {
-		const struct act *a = &p->act[p->nr - 1];
+	bool any = around(p, p->nr);
 
+	for (; p->nr > keep; p->nr--) {
+		struct act *a = &p->act[p->nr - 1], *outer = around(p, p->nr - 1);
+
+		if (a->kept)
+			nested_lost(outer, 1);
 		if (a->kind != ACT_FRAME)
 			continue;
-		group_abandoned[func_of(a)->group] += !a->unknown;
-		leave(a, around(p, p->nr - 1));
+		if (a->beyond)
+			nested_lost(a, a->beyond);
+		group_abandoned[func_of(a)->group] += a->unknown ? 0 : 1 + a->again;
+		leave(a, outer);
 	}
 	p->dirty = true;
+	if (site_lang < 0 || !any)
+		return;
+	trim(p, depth);
+	miss(around(p, p->nr), site_lang, 0);
+}
+
+void model__panic(struct prog *p, u64 depth)
+{
+	trim(p, depth);
+	miss(around(p, p->nr), HB_LANG_GO, 0);
+	for (u32 i = 0; i < p->nr; i++)
+		p->act[i].dying = true;
 }
 
 /* ---- comparison ---- */
@@ -377,7 +584,9 @@ static void compare_groups(u32 nr_funcs)
 			const struct act *a = &p->act[k];
 
 			if (a->kind == ACT_FRAME)
-				left[func_of(a)->group] -= !a->unknown + (s64)a->pending;
+				left[func_of(a)->group] -= (s64)a->beyond +
+							   (a->unknown ? 0 : 1 + a->again);
+			left[func_of(a)->group] -= a->kept;
 		}
 	}
 	for (u32 g = 0; g < HB_MAX_GROUPS; g++) {
@@ -391,9 +600,24 @@ static void compare_groups(u32 nr_funcs)
 	}
 }
 
+/* Those from further out than any call are taken for returns of calls in flight at the start. */
+static void compare_misses(void)
+{
+	u64 unseen = 0, more = 0;
+
+	for (u32 i = 0; i < w_nr(); i++)
+		unseen += w_n(i, HB_FN_UNSEEN);
+	for (u32 c = 0; c < HB_CLASS_DIM; c++) {
+		assert_true(w_drop(HB_CNT_UNMATCHED + c) <= misses[c]);
+		more += misses[c] - w_drop(HB_CNT_UNMATCHED + c);
+	}
+	assert_int_equal(more, unseen);
+}
+
 void model__compare(void)
 {
 	for (u32 i = 0; i < w_nr(); i++)
 		compare_func(i);
 	compare_groups(w_nr());
+	compare_misses();
 }

@@ -44,7 +44,7 @@ u32 w_nr_funcs;
 static struct w_task tasks_of[MAX_TASKS];
 static struct ret rets[MAX_RETS];
 static u32 nr_tasks_of, nr_rets, nr_sites, nr_ras, nr_stacks;
-static u32 recover_site[W_IMAGES], undo_site;
+static u32 recover_site[W_IMAGES], panic_site, undo_site;
 
 /* ---- making the program ---- */
 
@@ -86,6 +86,9 @@ static void images_put(void)
 		locs_put(&s, 0, 0, 0);
 		recover_site[i] = site_put(s);
 	}
+	s = (struct hb_site){.vaddr = 0x8800, .func = HB_FUNC_NONE, .image = W_GO};
+	locs_put(&s, 0, 0, 0);
+	panic_site = site_put(s);
 	/* as of a function that begins with a push and is probed after it */
 	s = (struct hb_site){.vaddr = 0x9000, .func = HB_FUNC_NONE, .image = W_NATIVE, .sp_fix = 8};
 	locs_put(&s, 0, 0, 0);
@@ -114,9 +117,22 @@ int w_init(void **state)
 	recording = true;
 	kernel.now_ns = 1000000;
 	images_put();
-	kernel__user_add(FS, 0x200);
+	kernel__user_add(FS - 8, 0x208);
 	kernel.task.thread.fsbase = FS;
 	return 0;
+}
+
+void w_set_cal(void)
+{
+	for (u32 l = 0; l < HB_LANG_NR; l++) {
+		for (u32 c = 0; c < HB_CLASS_NR; c++) {
+			cal.in_ns[l][c] = 10 + c;
+			cal.tail_ns[l][c] = 13 + c;
+			for (u32 x = 0; x < HB_CLASS_NR; x++)
+				cal.total_ns[l][c][x] = 20 + 10 * c + x;
+		}
+		cal.nested_ns[l] = 7;
+	}
 }
 
 u16 w_func(struct w_func spec)
@@ -126,6 +142,9 @@ u16 w_func(struct w_func spec)
 
 	assert_true(id < W_FUNCS);
 	spec.f.image = spec.image;
+	if (spec.f.flags & W_FUNC_TAILS)
+		spec.f.tails = ~0ULL;
+	spec.f.flags &= ~W_FUNC_TAILS;
 	spec.f.lang = spec.image == W_NATIVE ? HB_LANG_NATIVE : HB_LANG_GO;
 	spec.vaddr = W_CODE + id * 0x1000;
 	s.vaddr = spec.vaddr + 1;
@@ -333,7 +352,7 @@ void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
 		.r11 = w.reg[11],
 		.r12 = w.reg[12],
 		.r13 = w.reg[13],
-		.r14 = t->go ? t->g : w.reg[14],
+		.r14 = t->go && !w.g_lost ? t->g : w.reg[14],
 		.r15 = w.reg[15],
 		.ip = ip,
 		.flags = 0x202,
@@ -341,6 +360,7 @@ void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
 
 	kernel.pid_tgid = (u64)t->tgid << 32 | t->tid;
 	kernel.cookie = HB_COOKIE(site, role, lang);
+	kernel__user_write64(FS - 8, w.g_lost ? t->g : 0);
 	assert_int_equal(hb_probe(&regs), 0);
 	w_check_frames();
 }
@@ -428,6 +448,11 @@ void w_ran(u16 func, u64 depth, u64 ra, u64 ns)
 	w_call(func, depth, ra);
 	w_pass(ns);
 	w_ret(func, depth, ra);
+}
+
+void w_panic(u64 depth)
+{
+	w_hit(panic_site, HB_ROLE_PANIC, HB_LANG_GO, w_addr(W_GO, 0x8800), w.cur->hi - depth);
 }
 
 void w_recover(u64 depth)

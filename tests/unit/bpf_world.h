@@ -27,12 +27,13 @@
 
 #include "bpf_host.h"
 
-#define W_TGID	4711
-#define W_SELF	99 /* the profiler itself */
-#define W_FUNCS 128
-#define W_ROWS	512
-#define W_HISTS 1536
-#define W_STACK (256ULL << 10)
+#define W_TGID	     4711
+#define W_SELF	     99 /* the profiler itself */
+#define W_FUNCS	     128
+#define W_FUNC_TAILS 0x80 /* in w_func.f.flags: it may jump to every function */
+#define W_ROWS	     512
+#define W_HISTS	     1536
+#define W_STACK	     (256ULL << 10)
 /* The code of every image, as link-time addresses. */
 #define W_CODE	   0x10000ULL
 #define W_CODE_END 0x4000000ULL
@@ -78,6 +79,7 @@ struct world {
 	struct w_task *cur;
 	u64 reg[16];	      /* at the next hits; SP, and a goroutine's g, are the world's */
 	u32 recover;	      /* the image whose runtime.recovery is hit; by default W_GO */
+	bool g_lost;	      /* R14 is reg[14] in Go, too; thread-local storage has g */
 	bool counts_by_group; /* w_fini() sums the identity by group: see there */
 };
 extern struct world w;
@@ -89,6 +91,7 @@ int w_fini(void **state);
 /* ---- making the program ---- */
 u16 w_func(struct w_func spec);
 #define W_FUNC(...) w_func((struct w_func){__VA_ARGS__})
+void w_set_cal(void); /* costs that differ by class; of misses none */
 u64 w_addr(u32 image, u64 vaddr);
 u64 w_ra_unknown(u32 image);		  /* a return address without a site */
 u64 w_ra_foreign(void);			  /* one outside every image */
@@ -114,6 +117,7 @@ void w_site_hit(u64 ra, u64 depth);		 /* another path comes by the return site o
 void w_ran(u16 func, u64 depth, u64 ra, u64 ns); /* a whole call of that length */
 void w_push(u64 depth, u64 value);		 /* what stands in the slot of that depth */
 void w_clobber(u64 from, u64 to); /* overwrites the slots of these depths, `from` included */
+void w_panic(u64 depth);	  /* runtime.gopanic or Goexit, called at depth */
 void w_recover(u64 depth);	  /* runtime.recovery: the frame that calls at depth + 8 returns */
 void w_longjmp(u64 depth, u64 to, u64 guard); /* called at depth; whose setjmp's SP is at `to` */
 void w_catch(u64 depth);		      /* __cxa_begin_catch, called at depth */
@@ -131,6 +135,7 @@ struct hb_row *w_plain(u16 func); /* of process 0, without size, not failed */
 struct hb_row *w_overflow(void);
 u64 w_samples(u16 func);			   /* calls in all rows of the function */
 u64 w_bucket(const struct hb_dist_sum *d, u64 ns); /* calls in the bucket of that latency */
+void w_check_dist(u16 func, enum hb_dist d, u64 count, u64 sum, u64 min, u64 max); /* plain row */
 u32 w_frames(const struct w_task *t);
 struct hb_task *w_frames_of(const struct w_task *t); /* or NULL */
 u64 w_in_flight(u16 func); /* frames and nested calls not yet counted, as w_fini() sees it */

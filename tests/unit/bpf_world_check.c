@@ -100,6 +100,18 @@ u64 w_bucket(const struct hb_dist_sum *d, u64 ns)
 	return h->n[hb_hist_bucket(ns)];
 }
 
+void w_check_dist(u16 func, enum hb_dist d, u64 count, u64 sum, u64 min, u64 max)
+{
+	const struct hb_dist_sum *s = &w_plain(func)->dist[d];
+
+	assert_int_equal(s->count, count);
+	assert_int_equal(s->sum_ns, sum);
+	assert_int_equal(s->min_ns, min);
+	assert_int_equal(s->max_ns, max);
+	assert_true(w_bucket(s, min) >= 1);
+	assert_true(w_bucket(s, max) >= 1);
+}
+
 struct hb_task *w_frames_of(const struct w_task *t)
 {
 	struct hb_frame_key key = {.tgid = t->tgid, .task = t->go ? t->g : t->tid};
@@ -121,7 +133,36 @@ int w_event(struct hb_event *e)
 
 /* ---- what must hold ---- */
 
-/* Outer frames first; one owner of each group's bit, further out than the group's other frames. */
+/* Recursive calls without a frame are each deeper than the one before, or tail calls. */
+static void check_nested(const struct hb_frame *f)
+{
+	u32 at = 1;
+
+	assert_in_range(f->kept, 0, HB_NESTED_KEPT);
+	assert_true(!f->beyond || f->kept == HB_NESTED_KEPT);
+	for (u32 i = 0; i < f->kept; i++) {
+		assert_true(f->in[i].at >= at);
+		assert_true(f->in[i].nr);
+		at = f->in[i].at;
+	}
+}
+
+static bool is_dying(const struct hb_frame *f)
+{
+	return f->flags & HB_FRAME_DYING;
+}
+
+/* Is the call of f not part of any open one of its group? */
+static bool is_own_call(const struct hb_task *t, const struct hb_frame *f)
+{
+	for (const struct hb_frame *up = t->frame; up < f; up++)
+		if (up->group == f->group && !(is_dying(up) && up->depth + up->dying_at < f->depth))
+			return false;
+	return true;
+}
+
+/* Outer frames first; one owner of each group's bit, further out than the group's other frames, but
+ * for calls that are dying. */
 void w_check_frames(void)
 {
 	const struct hb_task *t = w_frames_of(w.cur);
@@ -132,7 +173,6 @@ void w_check_frames(void)
 	assert_in_range(t->nr, 0, HB_FRAME_DEPTH);
 	for (u32 i = 0; i < t->nr; i++) {
 		const struct hb_frame *f = &t->frame[i];
-		u64 bit = 1ULL << f->group;
 
 		if (i)
 			assert_true(f->depth >= f[-1].depth);
@@ -140,13 +180,11 @@ void w_check_frames(void)
 			assert_int_equal(f->ra, f[-1].ra);
 			assert_int_not_equal(f->func, f[-1].func);
 		}
-		if (active & bit)
-			assert_int_equal(f->flags & (HB_FRAME_OWNS | HB_FRAME_NESTED),
-					 HB_FRAME_NESTED);
-		else
-			assert_int_equal(f->flags & (HB_FRAME_OWNS | HB_FRAME_NESTED),
-					 HB_FRAME_OWNS);
-		active |= bit;
+		assert_int_equal(f->flags & (HB_FRAME_OWNS | HB_FRAME_NESTED),
+				 is_own_call(t, f) ? HB_FRAME_OWNS : HB_FRAME_NESTED);
+		if (!is_dying(f))
+			active |= 1ULL << f->group;
+		check_nested(f);
 	}
 	assert_int_equal(t->active, active);
 }
@@ -164,9 +202,13 @@ static void task_in_flight(const void *key, void *value, void *arg)
 		const struct hb_frame *f = &t->frame[i];
 
 		if (!(f->flags & HB_FRAME_UNKNOWN))
-			n->of[f->func]++;
-		if (f->pending)
-			n->of[f->nested_func] += f->pending;
+			n->of[f->func] += 1 + f->again;
+		for (u32 k = 0; k < f->kept; k++) {
+			n->of[f->in[k].first]++;
+			n->of[f->in[k].last] += f->in[k].nr - 1;
+		}
+		if (f->beyond)
+			n->of[f->beyond_func] += f->beyond;
 	}
 }
 
@@ -186,8 +228,8 @@ static s64 unaccounted(u16 func)
 }
 
 /*
- * The identity of enum hb_fn_counter. A frame knows only the last of the functions nested in it, so
- * where one function of a group is nested in another, it may hold for their sum only.
+ * The identity of enum hb_fn_counter. Of recursive calls that made tail calls, and of those too deep
+ * to be kept, a frame knows only the last function: it may hold for the sum of a group only.
  */
 static void check_identity(void)
 {

@@ -184,7 +184,7 @@ static void test_a_17th_call_is_dropped_though_it_is_a_tail_call(void **state)
 	u64 ra[HB_FRAME_DEPTH + 1];
 
 	for (u32 i = 0; i <= HB_FRAME_DEPTH; i++) {
-		f[i] = W_FUNC(.image = W_NATIVE, .f.group = i, .f.flags = HB_FUNC_TAILS);
+		f[i] = W_FUNC(.image = W_NATIVE, .f.group = i, .f.flags = W_FUNC_TAILS);
 		ra[i] = w_ra(f[i]);
 	}
 	w_thread(1);

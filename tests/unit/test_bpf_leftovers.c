@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * test_bpf_leftovers.c - calls that are left without a return (panic, Goexit, exceptions, longjmp),
- * and other ways in which a frame can outlive its call or be in the way of others.
+ * test_bpf_leftovers.c - calls that are left without a return (exceptions, longjmp, panics that no probe
+ * has seen: see test_bpf_panics.c), and other ways in which a frame can outlive its call or be in the
+ * way of others.
  */
 #include "bpf_world.h"
 
@@ -49,7 +50,7 @@ static void test_a_call_at_the_same_depth_abandons_the_leftover(void **state)
 
 static void test_a_call_from_elsewhere_at_the_same_depth_abandons_the_leftover(void **state)
 {
-	struct two t = two_of(W_GO, HB_FUNC_TAILS);
+	struct two t = two_of(W_GO, W_FUNC_TAILS);
 
 	w_call(t.a, D1, t.a_ra);
 	w_ran(t.b, D1, t.b_ra, 10);
@@ -184,7 +185,7 @@ static void test_a_function_without_tail_jumps_at_the_same_place_is_a_leftover(v
 
 static void test_a_function_with_tail_jumps_at_the_same_place_is_taken_to_have_jumped(void **state)
 {
-	struct two t = two_of(W_NATIVE, HB_FUNC_TAILS);
+	struct two t = two_of(W_NATIVE, W_FUNC_TAILS);
 	u64 shared = w_ra_with(t.a, (struct w_site){.func = W_ANY});
 
 	w_call(t.a, D1, shared);
@@ -195,10 +196,10 @@ static void test_a_function_with_tail_jumps_at_the_same_place_is_taken_to_have_j
 	check_sample(t.a, 110);
 }
 
-static void test_a_chain_of_tail_calls_does_not_come_back_to_its_first_function(void **state)
+static void test_a_chain_of_tail_calls_that_cannot_come_back_begins_anew(void **state)
 {
-	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = HB_FUNC_TAILS);
-	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = HB_FUNC_TAILS);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2);
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.tails = 1ULL << b);
 	u64 ra = w_ra(a);
 	struct w_task *t = w_thread(1);
 
@@ -206,7 +207,7 @@ static void test_a_chain_of_tail_calls_does_not_come_back_to_its_first_function(
 	w_enter(b, D1);
 	w_pass(1000);
 	assert_int_equal(w_frames(t), 2);
-	/* longjmp, and the same again: nothing tells that from a third jump, but it is likelier */
+	/* longjmp, and the same again: b does not jump to a */
 	w_call(a, D1, ra);
 	assert_int_equal(w_frames(t), 1);
 	w_pass(10);
@@ -219,11 +220,146 @@ static void test_a_chain_of_tail_calls_does_not_come_back_to_its_first_function(
 	check_sample(b, 1);
 }
 
+static void test_a_chain_of_tail_calls_comes_back_to_its_first_function(void **state)
+{
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = W_FUNC_TAILS);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = W_FUNC_TAILS);
+	u64 ra = w_ra(a);
+	struct w_task *t = w_thread(1);
+
+	w_call(a, D1, ra);
+	for (u32 i = 0; i < 50; i++) {
+		w_pass(10);
+		w_enter(b, D1);
+		w_pass(10);
+		w_enter(a, D1);
+	}
+	assert_int_equal(w_frames(t), 2);
+	w_site_hit(ra, D1);
+	assert_int_equal(w_n(a, HB_FN_EXITS), 51);
+	assert_int_equal(w_n(b, HB_FN_EXITS), 50);
+	assert_int_equal(w_n(a, HB_FN_ABANDONED), 0);
+	check_sample(a, 1000);
+	check_sample(b, 990);
+}
+
+static void test_a_chain_whose_end_is_not_seen_does_not_come_back(void **state)
+{
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = W_FUNC_TAILS);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = W_FUNC_TAILS);
+	u64 ra = w_ra_unknown(W_NATIVE);
+	struct w_task *t = w_thread(1);
+
+	for (u32 i = 0; i < 20; i++) {
+		w_call(a, D1, ra);
+		w_enter(b, D1);
+		assert_int_equal(w_frames(t), 2);
+	}
+	assert_int_equal(w_n(a, HB_FN_UNKNOWN), 20);
+	assert_int_equal(w_n(b, HB_FN_UNKNOWN), 20);
+	assert_int_equal(w_drop(HB_DROP_FRAMES_DEEP), 0);
+}
+
+static void test_a_chain_that_came_back_may_go_on_from_any_function_it_holds(void **state)
+{
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.tails = 1ULL << a);
+	u16 c = W_FUNC(.image = W_NATIVE, .f.group = 3);
+	u64 ra = w_ra(a);
+
+	/* a jumps to b and c, b to a only */
+	w_func_at(a)->f.tails = 1ULL << b | 1ULL << c;
+	kernel__map_set(HOST_MAP(FUNCS), &(u32){a}, &w_func_at(a)->f);
+	w_thread(1);
+	w_call(a, D1, ra);
+	w_enter(b, D1);
+	w_enter(a, D1);
+	w_pass(10);
+	w_enter(c, D1);
+	w_pass(5);
+	w_site_hit(ra, D1);
+	assert_int_equal(w_n(a, HB_FN_EXITS), 2);
+	assert_int_equal(w_n(b, HB_FN_ABANDONED), 0);
+	check_sample(a, 15);
+	check_sample(b, 15);
+	check_sample(c, 5);
+}
+
+static void test_a_chain_that_came_back_and_is_lost_is_abandoned_whole(void **state)
+{
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = W_FUNC_TAILS);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = W_FUNC_TAILS);
+	u64 ra = w_ra(a);
+
+	w_thread(1);
+	w_call(a, D2, ra);
+	w_enter(b, D2);
+	w_enter(a, D2);
+	w_enter(a, D2);
+	w_longjmp(D3, D1, 0);
+	assert_int_equal(w_n(a, HB_FN_ABANDONED), 3);
+	assert_int_equal(w_n(b, HB_FN_ABANDONED), 1);
+}
+
+static void test_a_chain_that_became_known_on_the_way_comes_back_unknown(void **state)
+{
+	u16 a = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = W_FUNC_TAILS);
+	u16 b = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = W_FUNC_TAILS);
+	u64 ra = w_ra_unknown(W_NATIVE);
+
+	w_thread(1);
+	w_call(a, D1, ra);
+	w_attach(ra, (struct w_site){.func = a});
+	w_enter(b, D1);
+	w_enter(a, D1);
+	w_pass(10);
+	w_site_hit(ra, D1);
+	/* its first time was, and it has one frame */
+	assert_int_equal(w_n(a, HB_FN_UNKNOWN), 2);
+	assert_int_equal(w_n(a, HB_FN_EXITS), 0);
+	check_sample(b, 10);
+}
+
+static void test_a_function_followed_by_its_returns_does_not_come_back(void **state)
+{
+	struct two t = two_of(W_NATIVE, W_FUNC_TAILS | HB_FUNC_EXIT_RET);
+
+	/* left without passing its return, and called again from the same place */
+	w_call(t.a, D1, t.a_ra);
+	w_pass(1000);
+	w_ran(t.a, D1, t.a_ra, 10);
+	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1);
+	check_sample(t.a, 10);
+}
+
+/* ---- other tools ---- */
+
+static void test_a_call_whose_return_address_another_tool_replaced_is_alive(void **state)
+{
+	struct two t = two_of(W_NATIVE, 0);
+
+	w_call(t.a, D1, t.a_ra);
+	/* a uretprobe's trampoline: the last page of the process */
+	w_push(D1, 0x7fffffffe000);
+	w_ran(t.b, D2, t.b_ra, 10);
+	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 0);
+	w_pass(5);
+	w_site_hit(t.a_ra, D1);
+	check_sample(t.a, 15);
+	/* the pages around it are none */
+	for (int i = -1; i < 2; i += 2) {
+		w_call(t.a, D1, t.a_ra);
+		w_push(D1, 0x7fffffffe000 + i * 0x1000);
+		w_ran(t.b, D2, t.b_ra, 10);
+	}
+	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 2);
+}
+
 /* ---- goroutines that end, g structs that are used again ---- */
 
 static void test_another_goroutine_in_the_same_g_starts_without_frames(void **state)
 {
-	struct two t = two_of(W_GO, HB_FUNC_TAILS);
+	struct two t = two_of(W_GO, W_FUNC_TAILS);
 
 	/* runtime.Goexit; the slots of both calls stay as they were */
 	w_call(t.a, D1, t.a_ra);
@@ -263,76 +399,6 @@ static void test_a_call_at_the_very_end_of_a_stack_does_not_outlive_its_goroutin
 	assert_int_equal(w_n(t.a, HB_FN_NESTED), 0);
 	assert_int_equal(w_drop(HB_DROP_BAD_G), 1);
 	check_sample(t.a, 10);
-}
-
-/* ---- runtime.recovery ---- */
-
-static void recovery_abandons_exactly_the_dead(u32 image)
-{
-	struct two t = two_of(image, 0);
-
-	w.recover = image;
-	/* a calls a function that defers a recover (SP D2 - 8 below stack.hi), that calls b */
-	w_call(t.a, D1, t.a_ra);
-	w_pass(100);
-	w_call(t.b, D2, t.b_ra);
-	w_pass(10);
-	w_recover(D2 - 8);
-	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 0);
-	assert_int_equal(w_n(t.b, HB_FN_ABANDONED), 1);
-	assert_int_equal(w_frames(t.g), 1);
-	/* the slot of b still holds its return address, yet this is a call of its own */
-	w_ran(t.b, D3, t.b_ra, 10);
-	check_sample(t.b, 10);
-	w_ret(t.a, D1, t.a_ra);
-	check_sample(t.a, 120);
-}
-
-static void test_recovery_abandons_exactly_the_dead(void **state)
-{
-	recovery_abandons_exactly_the_dead(W_GO);
-}
-
-static void test_recovery_abandons_exactly_the_dead_before_go_1_22(void **state)
-{
-	recovery_abandons_exactly_the_dead(W_GO_OLD);
-}
-
-static void test_the_recovering_call_itself_goes_on(void **state)
-{
-	struct two t = two_of(W_GO, 0);
-
-	/* a itself defers, calls at D2, and that panics */
-	w_call(t.a, D1, t.a_ra);
-	w_call(t.b, D2, t.b_ra);
-	w_recover(D2 - 8);
-	/* and so it would if its frame were empty */
-	w_recover(D1);
-	w_pass(7);
-	w_ret(t.a, D1, t.a_ra);
-	check_sample(t.a, 7);
-}
-
-static void test_recovery_does_nothing_where_it_cannot_see(void **state)
-{
-	struct two t = two_of(W_GO, 0);
-
-	w_recover(8);
-	w_call(t.a, D1, t.a_ra);
-	/* stack.hi, g._panic, _panic.sp */
-	for (u32 i = 0; i < 3; i++) {
-		kernel__plant(KERNEL_READ_USER, NULL, i, 1, -14);
-		w_recover(8);
-		assert_int_equal(w_frames(t.g), 1);
-	}
-	/* an image without any offsets: native */
-	w.recover = W_NATIVE;
-	w_recover(8);
-	assert_int_equal(w_frames(t.g), 1);
-	w.recover = W_GO;
-	w_recover(8);
-	assert_int_equal(w_frames(t.g), 0);
-	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1);
 }
 
 /* ---- longjmp and catch ---- */
@@ -569,14 +635,12 @@ int main(void)
 		T(test_an_abandoned_call_frees_its_codec_for_the_next_one),
 		T(test_a_function_without_tail_jumps_at_the_same_place_is_a_leftover),
 		T(test_a_function_with_tail_jumps_at_the_same_place_is_taken_to_have_jumped),
-		T(test_a_chain_of_tail_calls_does_not_come_back_to_its_first_function),
+		T(test_a_chain_of_tail_calls_that_cannot_come_back_begins_anew),
+		T(test_a_chain_of_tail_calls_comes_back_to_its_first_function),
+		T(test_a_chain_whose_end_is_not_seen_does_not_come_back),
 		T(test_another_goroutine_in_the_same_g_starts_without_frames),
 		T(test_a_goroutine_id_of_0_is_as_good_as_any),
 		T(test_a_call_at_the_very_end_of_a_stack_does_not_outlive_its_goroutine),
-		T(test_recovery_abandons_exactly_the_dead),
-		T(test_recovery_abandons_exactly_the_dead_before_go_1_22),
-		T(test_the_recovering_call_itself_goes_on),
-		T(test_recovery_does_nothing_where_it_cannot_see),
 		T(test_longjmp_abandons_exactly_the_dead),
 		T(test_longjmp_of_musl_abandons_exactly_the_dead),
 		T(test_a_longjmp_that_cannot_be_read_changes_nothing),
@@ -588,6 +652,11 @@ int main(void)
 		T(test_calls_on_another_stack_are_dropped_while_one_is_open),
 		T(test_a_dead_call_on_another_stack_does_not_block_the_thread),
 		T(test_a_call_just_within_the_stack_span_is_on_the_same_stack),
+		T(test_a_chain_that_came_back_may_go_on_from_any_function_it_holds),
+		T(test_a_chain_that_came_back_and_is_lost_is_abandoned_whole),
+		T(test_a_chain_that_became_known_on_the_way_comes_back_unknown),
+		T(test_a_function_followed_by_its_returns_does_not_come_back),
+		T(test_a_call_whose_return_address_another_tool_replaced_is_alive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

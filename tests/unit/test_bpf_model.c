@@ -4,9 +4,10 @@
  * jump, panic, longjmp, throw, end, grow and move their stacks, change threads. What the handlers
  * make of each must be exactly what bpf_model.c reckons from the true call stacks.
  *
- * Left out is what no observer could tell, and tests of its own say what is then made of it: a stale
- * return address in the slot of a lost call that no probe has seen die (here such slots are
- * overwritten, or the death is seen), and a tail call out of a recursive call.
+ * Left out is what no observer could tell, and tests of its own say what is then made of it: a lost
+ * call that no probe has seen die, where its slot still holds its return address (here such slots are
+ * overwritten, or the death is seen), where it may have made a tail call to the next one, or where it
+ * has no slot that anybody looks at (recursion).
  */
 #include "bpf_world.h"
 
@@ -61,7 +62,7 @@ static u16 func_make(u32 image, u32 i)
 	if (i == 4 || i == 7)
 		f.f.flags |= HB_FUNC_EXIT_RET;
 	if (i == 5 || i == 7 || (image == W_NATIVE && i % 3))
-		f.f.flags |= HB_FUNC_TAILS;
+		f.f.tails = i % 2 ? ~0ULL : (u64)rnd(1 << 20) << 1 | rnd(2);
 	if (i % 2)
 		f.f.size_in = (struct hb_value){HB_VALUE_REG, W_SI, 0, 1};
 	else if (i % 3)
@@ -93,6 +94,7 @@ static void funcs_make(void)
 		for (u32 c = 0; c < HB_CLASS_NR; c++) {
 			cal.in_ns[l][c] = rnd(40);
 			cal.tail_ns[l][c] = rnd(30);
+			cal.miss_ns[l][c] = rnd(25);
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				cal.total_ns[l][c][x] = rnd(80);
 		}
@@ -125,16 +127,22 @@ static struct act *act_push(struct prog *p, u16 func, u64 depth, u64 ra)
 	return a;
 }
 
-static u16 func_pick(const struct prog *p)
+/* One of the group of the innermost call. */
+static u16 func_recursive(const struct prog *p)
 {
 	const struct act *in = model__innermost(p);
-	u16 base = p->t->go ? 0 : LANG_FUNCS, f = base + rnd(LANG_FUNCS);
+	u16 base = p->t->go ? 0 : LANG_FUNCS, f;
 
-	/* recursion, more often than by chance */
-	if (in && one_in(3))
-		while (w_func_at(f)->f.group != w_func_at(in->func)->f.group)
-			f = base + rnd(LANG_FUNCS);
+	do
+		f = base + rnd(LANG_FUNCS);
+	while (in && w_func_at(f)->f.group != w_func_at(in->func)->f.group);
 	return f;
+}
+
+/* Recursion, more often than by chance. */
+static u16 func_pick(const struct prog *p)
+{
+	return one_in(3) ? func_recursive(p) : (p->t->go ? 0 : LANG_FUNCS) + rnd(LANG_FUNCS);
 }
 
 static void do_plain_call(struct prog *p)
@@ -152,7 +160,7 @@ static bool plant_drop(const struct prog *p, u16 func, u64 ra)
 	const struct w_site *s = w_site_of(ra);
 	const struct act *in = model__innermost(p);
 
-	if (!one_in(50) || p->dirty || !in || (s && s->func == W_ANY) ||
+	if (!one_in(50) || p->dirty || w.g_lost || !in || (s && s->func == W_ANY) ||
 	    w_func_at(in->func)->f.group == w_func_at(func)->f.group)
 		return false;
 	/* after the stack's bounds and the goroutine's id */
@@ -171,9 +179,8 @@ static void do_move(struct prog *p)
 		w_move_stack(p->t, 16384 << rnd(2));
 }
 
-static void do_call(struct prog *p)
+static void do_call(struct prog *p, u16 func)
 {
-	u16 func = func_pick(p);
 	u64 ra = ra_of[func][rnd(RAS)], depth = next_depth(p);
 	bool dropped;
 
@@ -187,52 +194,78 @@ static void do_call(struct prog *p)
 	model__enter(p, is_known(func, ra), dropped);
 }
 
-static bool in_chain(const struct prog *p, u16 func)
+/* Recursion deeper than is kept. */
+static void do_dive(struct prog *p)
 {
-	for (u32 i = p->nr; i--;) {
-		if (p->act[i].func == func)
-			return true;
-		if (!p->act[i].tail)
-			return false;
+	u32 n = rnd(2 * HB_NESTED_KEPT);
+
+	while (n-- && p->nr < MODEL_ACTS) {
+		do_call(p, func_recursive(p));
+		w_pass(rnd(20));
 	}
-	return false;
 }
 
-/* Does act[i] run in the place of a call that has no frame (any more)? Once it is lost without a
- * trace, the next call from there looks like a tail call that it has made. */
-static bool is_headless(const struct prog *p, u32 i)
+/*
+ * What act[i] runs in the place of is called again from there. Would act[i], were it dead, be taken
+ * to have jumped there?
+ */
+static bool looks_alive(const struct prog *p, u32 i)
 {
-	if (!p->act[i].tail)
-		return false;
-	while (p->act[i].tail)
+	u16 func = p->act[i].func;
+	u32 head = i;
+
+	while (p->act[head].tail)
+		head--;
+	return p->act[i].kind == ACT_FRAME && w_func_at(func)->f.tails >> p->act[head].func & 1;
+}
+
+/* The slot of what runs does not hold the return address that a callee would find. */
+static bool hidden_chain(const struct prog *p)
+{
+	u32 i = p->nr - 1;
+
+	while (p->act[i].tail && !p->act[i].hidden)
 		i--;
-	return p->act[i].kind != ACT_FRAME;
+	return p->act[i].hidden;
 }
 
 static void do_tail_call(struct prog *p)
 {
 	struct act *from = top_of(p);
 	u16 func = func_pick(p);
-	u8 flags;
+	const struct hb_func *f;
 
-	if (!from || from->kind == ACT_PLAIN || in_chain(p, func))
+	if (!from || from->kind == ACT_PLAIN || from->kind == ACT_PANIC)
 		return;
-	flags = w_func_at(from->func)->f.flags;
-	if (!(flags & HB_FUNC_TAILS))
+	f = &w_func_at(from->func)->f;
+	if (!(f->tails >> func & 1) || hidden_chain(p) || !model__may_jump(p, func))
 		return;
-	if (((flags & HB_FUNC_EXIT_RET) || from->kind != ACT_FRAME) && !is_known(func, from->ra))
+	if (((f->flags & HB_FUNC_EXIT_RET) ||
+	     (from->kind != ACT_FRAME && from->kind != ACT_AGAIN)) &&
+	    !is_known(func, from->ra))
 		return; /* headless, and not even seen to return */
-	if (flags & HB_FUNC_EXIT_RET) {
+	if (f->flags & HB_FUNC_EXIT_RET) {
 		w_jump_out(from->func, from->depth);
 		model__own_return(p);
 		w_pass(rnd(20));
-	} else if (from->kind == ACT_NESTED) {
-		return;
 	}
 	act_push(p, func, from->depth, from->ra)->tail = true;
 	w_enter(func, from->depth);
 	model__enter(p, is_known(func, from->ra), false);
 }
+
+/* Another tool's return probe goes to the call that runs. */
+static void do_hide(struct prog *p)
+{
+	struct act *a = top_of(p);
+
+	if (!a || a->kind != ACT_FRAME)
+		return;
+	a->hidden = true;
+	w_push(a->depth, 0x7fffffffe000ULL);
+}
+
+static void do_unwind(struct prog *p);
 
 static void do_return(struct prog *p)
 {
@@ -242,6 +275,10 @@ static void do_return(struct prog *p)
 
 	if (!a)
 		return;
+	if (a->kind == ACT_PANIC) {
+		do_unwind(p);
+		return;
+	}
 	if (a->kind == ACT_PLAIN) {
 		p->nr--;
 		return;
@@ -282,25 +319,24 @@ static void jump_up(u64 from, u64 sp_depth, bool seen)
 		w_longjmp(from, sp_depth, one_in(2) ? 0 : rng | 1ULL << 63);
 }
 
-static void do_unwind(struct prog *p)
+/* Can the handlers not know without a probe that everything but the outermost `keep` is dead? */
+static bool must_be_seen(const struct prog *p, u32 keep)
 {
-	u64 from = next_depth(p);
-	bool seen = one_in(2);
-	u32 keep;
+	bool stays = false; /* a frame */
+	bool within;	    /* it is the innermost still */
 
-	if (!p->nr)
-		return;
-	keep = rnd(p->nr);
-	/* what has made a tail call has no frame to come back to */
-	while (p->act[keep].tail)
-		keep--;
-	for (u32 i = keep; i < p->nr; i++)
-		seen = seen || is_headless(p, i);
-	model__unwind(p, keep);
-	if (p->t->go)
-		recover(p, next_depth(p) - 8, seen);
-	else
-		jump_up(from, next_depth(p) - 8, seen);
+	for (u32 i = 0; i < keep; i++)
+		stays = stays || p->act[i].kind == ACT_FRAME;
+	within = stays;
+	for (u32 i = keep; i < p->nr; i++) {
+		const struct act *a = &p->act[i];
+
+		within = within && a->kind != ACT_FRAME;
+		if (looks_alive(p, i) || a->hidden || (stays && a->kind == ACT_PANIC) ||
+		    (within && a->kind == ACT_NESTED))
+			return true;
+	}
+	return false;
 }
 
 /* The goroutine ends where it is; its g and its stack, as they are, become another's. */
@@ -308,8 +344,45 @@ static void do_goexit(struct prog *p)
 {
 	if (!p->t->go)
 		return;
-	model__unwind(p, 0);
+	model__unwind(p, 0, -1, 0);
 	w_reuse_g(p->t, ++next_goid);
+}
+
+static void do_unwind(struct prog *p)
+{
+	u64 from = next_depth(p), sp_depth;
+	bool seen;
+	u32 keep;
+
+	if (!p->nr)
+		return;
+	keep = rnd(p->nr);
+	/* what has made a tail call has no frame to come back to, and gopanic does not recover */
+	while (p->act[keep].tail || (keep && p->act[keep - 1].kind == ACT_PANIC))
+		keep--;
+	if (!keep && p->act[0].kind == ACT_PANIC) {
+		do_goexit(p);
+		return;
+	}
+	seen = must_be_seen(p, keep) || one_in(2);
+	sp_depth = (keep ? p->act[keep - 1].depth + p->act[keep - 1].frame_size + 8 : FIRST) - 8;
+	model__unwind(p, keep, !seen ? -1 : p->t->go ? HB_LANG_GO : HB_LANG_NATIVE, sp_depth);
+	if (p->t->go)
+		recover(p, sp_depth, seen);
+	else
+		jump_up(from, sp_depth, seen);
+}
+
+static void do_panic(struct prog *p)
+{
+	u64 depth = next_depth(p);
+
+	if (!p->t->go)
+		return;
+	w_push(depth, 0x400000);
+	w_panic(depth);
+	model__panic(p, depth);
+	act_push(p, 0, depth, 0)->kind = ACT_PANIC;
 }
 
 static void do_attach(void)
@@ -339,10 +412,13 @@ static void do_something(struct prog *p)
 	w_pass(rnd(200));
 	w.reg[W_AX] = rnd(2);
 	w.reg[W_SI] = 10 + rnd(100);
+	w.g_lost = one_in(8);
 	if (p->nr == MODEL_ACTS || what < 440)
 		do_return(p);
 	else if (what < 850)
-		do_call(p);
+		do_call(p, func_pick(p));
+	else if (what < 854)
+		do_dive(p);
 	else if (what < 900)
 		do_plain_call(p);
 	else if (what < 970)
@@ -351,10 +427,14 @@ static void do_something(struct prog *p)
 		do_unwind(p);
 	else if (what < 983)
 		do_goexit(p);
-	else if (what < 988)
+	else if (what < 986)
 		do_move(p);
-	else if (what < 989)
+	else if (what < 987)
 		do_attach();
+	else if (what < 990)
+		do_hide(p);
+	else if (what < 994)
+		do_panic(p);
 	else if (p->t->go)
 		p->t->tid = 1000 + rnd(8);
 }
@@ -383,6 +463,8 @@ static void check_variety(void)
 			n += w_n(f, what[i]);
 		assert_true(n > 10);
 	}
+	for (u32 i = 0; i < MODEL_RARE; i++)
+		assert_true(model__seen[i] > 10);
 	assert_true(w_drop(HB_DROP_FRAMES_DEEP) > 10);
 	assert_true(w_drop(HB_DROP_READ_RA) > 10);
 }

@@ -266,7 +266,7 @@ static void test_a_nested_call_of_unknown_return_is_not_waited_for(void **state)
 
 	w_call(f, D1, ra);
 	w_call(f, D2, unknown);
-	assert_int_equal(w_frames_of(g)->frame[0].pending, 0);
+	assert_int_equal(w_frames_of(g)->frame[0].kept, 0);
 	w_pass(10);
 	w_ret(f, D1, ra);
 	assert_int_equal(w_n(f, HB_FN_NESTED), 1);
@@ -489,8 +489,7 @@ static void test_a_function_followed_by_its_returns_passes_its_return_sites_in_v
 
 static void test_a_tail_jump_out_of_a_function_followed_by_its_returns_ends_it(void **state)
 {
-	u16 f = W_FUNC(.image = W_NATIVE, .f.group = 1,
-		       .f.flags = HB_FUNC_EXIT_RET | HB_FUNC_TAILS);
+	u16 f = W_FUNC(.image = W_NATIVE, .f.group = 1, .f.flags = HB_FUNC_EXIT_RET | W_FUNC_TAILS);
 	u16 o = W_FUNC(.image = W_NATIVE, .f.group = 2, .f.flags = HB_FUNC_EXIT_RET);
 	u64 ra = w_ra_foreign();
 
@@ -559,6 +558,24 @@ static void test_a_return_site_passed_in_vain_is_no_nested_return(void **state)
 	assert_int_equal(w_n(f, HB_FN_UNSEEN), 0);
 }
 
+static void test_hits_that_end_no_call_are_counted_by_the_class_of_the_site(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO);
+	u64 ra = w_ra(f), at[HB_CLASS_NR];
+
+	for (u32 c = 0; c < HB_CLASS_NR; c++)
+		at[c] = w_ra_with(f, (struct w_site){.func = W_ANY, .cls = c});
+	w_go(1);
+	w_call(f, D1, ra);
+	for (u32 c = 0; c < HB_CLASS_NR; c++)
+		for (u32 i = 0; i <= c; i++)
+			w_site_hit(at[c], D2);
+	w_ret(f, D1, ra);
+	for (u32 c = 0; c < HB_CLASS_DIM; c++)
+		assert_int_equal(w_drop(HB_CNT_UNMATCHED + c), c < HB_CLASS_NR ? c + 1 : 0);
+	assert_int_equal(w_n(f, HB_FN_EXITS), 1);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, w_init, w_fini)
 
 int main(void)
@@ -590,6 +607,7 @@ int main(void)
 		T(test_a_tail_jump_out_of_a_function_followed_by_its_returns_ends_it),
 		T(test_a_return_ends_only_its_own_function_and_only_at_its_depth),
 		T(test_recursion_is_exact_with_exits_at_returns),
+		T(test_hits_that_end_no_call_are_counted_by_the_class_of_the_site),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

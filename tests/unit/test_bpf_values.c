@@ -404,8 +404,8 @@ static void test_a_nested_call_hands_its_size_up_to_the_outermost(void **state)
 
 static void test_a_chain_of_tail_calls_hands_the_size_up_once(void **state)
 {
-	u16 first = grouped(HB_FUNC_TAILS, (struct hb_value){.add = -1});
-	u16 second = grouped(HB_FUNC_TAILS, (struct hb_value){.add = -50});
+	u16 first = grouped(W_FUNC_TAILS, (struct hb_value){.add = -1});
+	u16 second = grouped(W_FUNC_TAILS, (struct hb_value){.add = -50});
 	u16 third = grouped(0, (struct hb_value){HB_VALUE_REG, W_SI, 0, 0});
 	u64 ra = w_ra(first);
 
@@ -425,8 +425,8 @@ static void test_a_chain_of_tail_calls_hands_the_size_up_once(void **state)
 
 static void test_a_call_nested_in_a_tail_call_hands_its_size_up(void **state)
 {
-	u16 first = grouped(HB_FUNC_TAILS, (struct hb_value){.add = -1});
-	u16 second = grouped(HB_FUNC_TAILS, (struct hb_value){.add = -50});
+	u16 first = grouped(W_FUNC_TAILS, (struct hb_value){.add = -1});
+	u16 second = grouped(W_FUNC_TAILS, (struct hb_value){.add = -50});
 	u16 third = grouped(0, (struct hb_value){HB_VALUE_REG, W_SI, 0, 0});
 	u64 ra = w_ra(first), third_ra = w_ra(third);
 

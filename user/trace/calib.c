@@ -28,8 +28,10 @@ typedef void (*cal_loop)(cal_fn fn, u64 n, const void *g);
 	EACH_CLASS(DECLARE, l)                                                                 \
 	void hb_cal_outer_##l(void);                                                           \
 	void hb_cal_tail_##l(void);                                                            \
+	void hb_cal_around_##l(void);                                                          \
 	extern const char hb_cal_at_outer_##l[], hb_cal_ra_inner_##l[], hb_cal_at_inner_##l[], \
-		hb_cal_at_tail_##l[];
+		hb_cal_at_tail_##l[], hb_cal_at_around_##l[], hb_cal_ra_miss_##l[],            \
+		hb_cal_at_miss_##l[];
 DECLARE_OUTER(0)
 DECLARE_OUTER(1)
 
@@ -41,16 +43,17 @@ struct stub {
 
 struct stub_set {
 	struct stub k[HB_CLASS_NR];
-	cal_fn outer, tail;
-	const char *at_outer, *ra_inner, *at_inner, *at_tail;
+	cal_fn outer, tail, around;
+	const char *at_outer, *ra_inner, *at_inner, *at_tail, *at_around, *ra_miss, *at_miss;
 };
 
 #define STUB(l, k)                                                                 \
 	{hb_cal_entry_##l##_##k, hb_cal_loop_##l##_##k, hb_cal_at_entry_##l##_##k, \
 	 hb_cal_ra_##l##_##k, hb_cal_at_exit_##l##_##k},
-#define STUB_SET(l)                                                                          \
-	{{EACH_CLASS(STUB, l)}, hb_cal_outer_##l,    hb_cal_tail_##l,	hb_cal_at_outer_##l, \
-	 hb_cal_ra_inner_##l,	hb_cal_at_inner_##l, hb_cal_at_tail_##l},
+#define STUB_SET(l)                                                                           \
+	{{EACH_CLASS(STUB, l)}, hb_cal_outer_##l,    hb_cal_tail_##l,	  hb_cal_around_##l,  \
+	 hb_cal_at_outer_##l,	hb_cal_ra_inner_##l, hb_cal_at_inner_##l, hb_cal_at_tail_##l, \
+	 hb_cal_at_around_##l,	hb_cal_ra_miss_##l,  hb_cal_at_miss_##l},
 static const struct stub_set stubs[HB_LANG_NR] = {STUB_SET(0) STUB_SET(1)};
 
 _Static_assert(HB_CLASS_BRANCH == 0 && HB_CLASS_PUSH == 1 && HB_CLASS_CALL == 2 &&
@@ -102,6 +105,18 @@ void calib__sites(struct calib_site *s)
 					   .role = HB_ROLE_ENTRY,
 					   .cls = HB_CLASS_PUSH,
 					   .lang = lang};
+		*s++ = (struct calib_site){.at = stubs[lang].at_around,
+					   .func = func_id(lang, HB_CLASS_NR + 2),
+					   .role = HB_ROLE_ENTRY,
+					   .cls = HB_CLASS_PUSH,
+					   .lang = lang};
+		*s++ = (struct calib_site){.at = stubs[lang].at_miss,
+					   .ra = stubs[lang].ra_miss,
+					   .func = HB_FUNC_NONE,
+					   .role = HB_ROLE_RETSITE,
+					   .cls = HB_CLASS_BRANCH,
+					   .lang = lang,
+					   .sp_fix = -8};
 	}
 }
 
@@ -252,10 +267,30 @@ static int measure_pair(struct calib *c, u32 lang, u32 e, u32 x, u32 batches,
 	return 0;
 }
 
+/* By how much hits of this exit class cost more, or less, than those of a branch; 0 where that was
+ * not measured. */
+static s64 exit_shift(const struct calib *c, const struct hb_cal *cal, u32 lang, u32 x)
+{
+	for (u32 e = 0; e < HB_CLASS_NR; e++) {
+		u32 branch = cal->total_ns[lang][e][HB_CLASS_BRANCH],
+		    other = cal->total_ns[lang][e][x];
+
+		if (c->used[lang][e][HB_CLASS_BRANCH] && branch && other)
+			return (s64)other - branch;
+	}
+	return 0;
+}
+
+static u32 positive(s64 v)
+{
+	return v > 0 ? (u32)v : 0;
+}
+
 /*
- * What calls cost that have no pair of their own: a recursive one without a frame, as the time that
- * it adds to a turn; an entry alone (a tail call), as what it adds inside the interval of the call
- * that made it. That one is measured with a push and shifted by what other entries differ by.
+ * What hits cost that have no pair of their own. A recursive call without a frame, and a hit of an
+ * exit site that ends nothing: the time that it adds to a turn. An entry alone (a tail call): what it
+ * adds inside the interval of the call that made it. They are measured with a push and a branch, and
+ * shifted by what pairs of other classes differ by.
  */
 static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal *cal)
 {
@@ -267,7 +302,7 @@ static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal 
 			 .turns = TURNS};
 	struct calib_result push;
 	struct cost tail;
-	u32 outer, spread;
+	u32 outer, around, spread, turn;
 	int err = measure_pair(c, lang, HB_CLASS_PUSH, HB_CLASS_BRANCH, batches, &push);
 
 	if (!err)
@@ -275,14 +310,16 @@ static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal 
 	if (err)
 		return err;
 	measure(s->k[0].loop, s->outer, TURNS, batches, &outer, &spread);
-	cal->nested_ns[lang] =
-		less(outer, push.total_ns + c->base_ps[HB_CLASS_PUSH][HB_CLASS_BRANCH] / 1000);
-	for (u32 e = 0; e < HB_CLASS_NR; e++) {
-		u32 pair = c->used[lang][e][HB_CLASS_BRANCH]
-				   ? cal->total_ns[lang][e][HB_CLASS_BRANCH]
-				   : push.total_ns;
+	measure(s->k[0].loop, s->around, TURNS, batches, &around, &spread);
+	turn = push.total_ns + c->base_ps[HB_CLASS_PUSH][HB_CLASS_BRANCH] / 1000;
+	cal->nested_ns[lang] = less(outer, turn);
+	for (u32 i = 0; i < HB_CLASS_NR; i++) {
+		s64 entry = c->used[lang][i][HB_CLASS_BRANCH]
+				    ? (s64)cal->total_ns[lang][i][HB_CLASS_BRANCH] - push.total_ns
+				    : 0;
 
-		cal->tail_ns[lang][e] = less(less(tail.in_ns, push.in_ns) + pair, push.total_ns);
+		cal->tail_ns[lang][i] = positive((s64)tail.in_ns - push.in_ns + entry);
+		cal->miss_ns[lang][i] = positive((s64)around - turn + exit_shift(c, cal, lang, i));
 	}
 	return 0;
 }

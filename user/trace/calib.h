@@ -16,12 +16,12 @@
 #define CALIB_BATCHES 15 /* of a renewal; a start takes four times as many */
 
 /* Calibration functions of a language: one for each entry class, one that calls another, one that
- * ends in a jump to another. */
-#define CALIB_LANG_FUNCS (HB_CLASS_NR + 2)
+ * ends in a jump to another, one with an exit site inside that ends nothing. */
+#define CALIB_LANG_FUNCS (HB_CLASS_NR + 3)
 #define CALIB_FUNCS	 (HB_LANG_NR * CALIB_LANG_FUNCS)
 #define CALIB_IS_TAIL(f) ((f) % CALIB_LANG_FUNCS == HB_CLASS_NR + 1)
-/* Sites: an entry for each function, an exit for each class and lang, the inner exits. */
-#define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * HB_CLASS_NR + HB_LANG_NR)
+/* Sites: an entry for each function, an exit for each class and lang, two exits inside. */
+#define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * (HB_CLASS_NR + 2))
 
 /* Tasks that its calls are of: the thread that calibrates, and one goroutine. */
 #define CALIB_TASKS HB_LANG_NR

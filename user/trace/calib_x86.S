@@ -10,6 +10,7 @@
  * the probed instruction hb_cal_at_exit_L_K. K: 0 branch, 1 push, 2 call, 3 nop, 4 single-stepped:
  * the order of enum hb_class.
  * hb_cal_outer_L: a call of hb_cal_entry_L_1 inside another probed call: what recursion costs.
+ * hb_cal_around_L: passes an exit site that ends no call: what such a hit costs.
  * hb_cal_tail_L: leaves by a jump to hb_cal_entry_L_1: what a tail call costs.
  */
 	.text
@@ -98,6 +99,18 @@
 	pushq	%rbp
 	popq	%rbp
 	jmp	hb_cal_entry_\l\()_1
+
+	function hb_cal_around_\l
+	label	hb_cal_at_around_\l
+	pushq	%rbp
+	movq	%rsp, %rbp
+	call	hb_cal_leaf
+	label	hb_cal_ra_miss_\l
+	testq	%rsp, %rsp
+	label	hb_cal_at_miss_\l
+	je	1f
+1:	popq	%rbp
+	ret
 
 	loop_begin \l, 0
 	testq	%rsp, %rsp

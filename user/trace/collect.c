@@ -14,6 +14,7 @@
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
+#include "util/units.h"
 
 /* ---- functions, coverage ------------------------------------------------------------------ */
 
@@ -50,6 +51,7 @@ int session__fill_drops(struct session *s, struct recording *rec)
 
 	if (!v)
 		return -ENOMEM;
+	rec->coverage.unmatched = 0;
 	for (u32 k = 0; k < HB_CNT_NR && !err; k++) {
 		u64 sum = 0;
 
@@ -57,10 +59,12 @@ int session__fill_drops(struct session *s, struct recording *rec)
 			err = -errno;
 		for (int c = 0; c < cpus; c++)
 			sum += v[c];
-		if (k == HB_CNT_UNMATCHED)
-			rec->coverage.unmatched = sum;
-		else
+		if (k < HB_CNT_UNMATCHED) {
 			rec->coverage.drop[k] = sum;
+			continue;
+		}
+		rec->coverage.unmatched += sum;
+		s->unmatched_by[k - HB_CNT_UNMATCHED] = sum;
 	}
 	free(v);
 	return err;
@@ -212,6 +216,38 @@ static u64 func_cost_ns(const struct recording *rec, const struct m_func *f)
 	return ns;
 }
 
+/* Hits of exit sites that ended no call cost as well, though nothing was measured with them. */
+static u64 unmatched_cost_ns(const struct session *s)
+{
+	const struct hb_cal *cal = &s->skel->bss->cal;
+	u64 ns = 0;
+
+	for (u32 k = 0; k < HB_CLASS_NR; k++) {
+		u32 native = cal->miss_ns[HB_LANG_NATIVE][k], go = cal->miss_ns[HB_LANG_GO][k];
+
+		ns += s->unmatched_by[k] * (native > go ? native : go);
+	}
+	return ns;
+}
+
+/* A loop that passes an exit site without making the call pays for each turn: that must be seen. */
+static void warn_unmatched(struct session *s, const struct recording *rec)
+{
+	u64 ns = unmatched_cost_ns(s), wall = s->end_mono_ns - s->begin_mono_ns;
+	char hits[32], cost[16];
+
+	if (!wall || ns / (wall / 100 + 1) < 2 ||
+	    rec->coverage.unmatched < 4 * rec->coverage.n[HB_FN_EXITS])
+		return;
+	session__warn(
+		s,
+		"%s hits of return sites ended no call and slowed the target by %s in all: a "
+		"measured function is called from a hot path that mostly does something else; "
+		"--exit=ret measures it without these sites",
+		format_count(hits, sizeof(hits), rec->coverage.unmatched),
+		format_ns(cost, sizeof(cost), ns));
+}
+
 static u64 own_cpu_ns(const struct rusage *ru)
 {
 	return ((u64)ru->ru_utime.tv_sec + (u64)ru->ru_stime.tv_sec) * 1000000000 +
@@ -229,7 +265,9 @@ void session__fill_cost(struct session *s, struct recording *rec)
 {
 	struct rusage ru;
 
-	rec->cost.probe_ns = 0;
+	rec->cost.probe_ns = unmatched_cost_ns(s);
+	if (rec == s->rec)
+		warn_unmatched(s, rec);
 	for (u32 i = 0; i < rec->nr_funcs; i++)
 		rec->cost.probe_ns += func_cost_ns(s->rec, &rec->func[i]);
 	if (!getrusage(RUSAGE_SELF, &ru)) {

@@ -89,9 +89,13 @@ static void count_task(struct session *s, const struct hb_task *t, bool ended)
 		const struct hb_frame *f = &t->frame[i];
 
 		if (!(f->flags & HB_FRAME_UNKNOWN))
-			count_open(s->rec, f->func, 1, ended);
-		if (f->pending)
-			count_open(s->rec, f->nested_func, f->pending, ended);
+			count_open(s->rec, f->func, 1 + (u64)f->again, ended);
+		for (u32 k = 0; k < f->kept && k < HB_NESTED_KEPT; k++) {
+			count_open(s->rec, f->in[k].first, 1, ended);
+			count_open(s->rec, f->in[k].last, f->in[k].nr - 1, ended);
+		}
+		if (f->beyond)
+			count_open(s->rec, f->beyond_func, f->beyond, ended);
 	}
 }
 

@@ -410,15 +410,32 @@ static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-/* Go: a recovered panic leaves frames behind; the runtime's own function tells which. */
-static int image_recovery_site(struct plan *pl, u32 image)
+/* A probe on a function of the Go runtime that is rare and says what happens to stacks. */
+static int runtime_site(struct plan_image *pi, const char *name, u8 role, u32 entry_regs)
 {
-	struct plan_image *pi = &pl->image[image];
-	struct site_want want = {.entry_regs = 1, .lang = HB_LANG_GO};
+	struct site_want want = {.entry_regs = entry_regs, .lang = HB_LANG_GO};
 	const struct sym *s;
 	const char *why;
 	struct site site;
 	struct code body;
+
+	if (!symtab__find(pi->syms, name, &s, 1))
+		return 0;
+	body = (struct code){.ops = pi->ops,
+			     .bytes = image__at(pi->im, s->vaddr, s->size),
+			     .len = s->size,
+			     .vaddr = s->vaddr};
+	if (!body.bytes || site__entry(&body, &want, 0, &site, &why))
+		return 0;
+	site.role = role;
+	return site_list__add(&pi->sites, &site);
+}
+
+/* Go: a recovered panic leaves frames behind; the runtime's own function tells which. */
+static int image_recovery_site(struct plan *pl, u32 image)
+{
+	struct plan_image *pi = &pl->image[image];
+	int err;
 
 	if (!pi->build)
 		return 0;
@@ -430,16 +447,10 @@ static int image_recovery_site(struct plan *pl, u32 image)
 			pi->path, pi->build->go_version);
 		return 0;
 	}
-	if (!symtab__find(pi->syms, "runtime.recovery", &s, 1))
-		return 0;
-	body = (struct code){.ops = pi->ops,
-			     .bytes = image__at(pi->im, s->vaddr, s->size),
-			     .len = s->size,
-			     .vaddr = s->vaddr};
-	if (!body.bytes || site__entry(&body, &want, 0, &site, &why))
-		return 0;
-	site.role = HB_ROLE_RECOVER;
-	return site_list__add(&pi->sites, &site);
+	err = runtime_site(pi, "runtime.recovery", HB_ROLE_RECOVER, 1);
+	if (!err)
+		err = runtime_site(pi, "runtime.gopanic", HB_ROLE_PANIC, 0);
+	return err ? err : runtime_site(pi, "runtime.Goexit", HB_ROLE_PANIC, 0);
 }
 
 /* What undoes the stack of C and C++ without passing a return: its first argument's register must be

@@ -151,6 +151,20 @@ static int put_func(struct session *s, u32 id, const struct hb_func *f)
 	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.funcs), &id, f, BPF_ANY) ? -errno : 0;
 }
 
+/* hb_func.tails: of more than 64 functions, several share a bit. */
+static u64 tail_mask(const struct plan_func *pf)
+{
+	u64 mask = 0;
+
+	if (!pf->tails)
+		return 0;
+	if (pf->tails_indirect)
+		return ~0ULL;
+	for (u32 i = 0; i < pf->nr_tails_direct; i++)
+		mask |= 1ULL << (pf->tails_direct[i] & 63);
+	return mask;
+}
+
 static int put_funcs(struct session *s)
 {
 	int err = 0;
@@ -167,14 +181,14 @@ static int put_funcs(struct session *s)
 
 		if (pf->exit_ret)
 			f.flags |= HB_FUNC_EXIT_RET;
-		if (pf->tails)
-			f.flags |= HB_FUNC_TAILS;
+		f.tails = tail_mask(pf);
 		err = put_func(s, i, &f);
 	}
 	for (u32 i = 0; i < CALIB_FUNCS && !err; i++) {
 		struct hb_func f = {.group = PLAN_GROUP_CALIB,
 				    .lang = i / CALIB_LANG_FUNCS,
-				    .flags = HB_FUNC_RAW | (CALIB_IS_TAIL(i) ? HB_FUNC_TAILS : 0),
+				    .flags = HB_FUNC_RAW,
+				    .tails = CALIB_IS_TAIL(i) ? ~0ULL : 0,
 				    .image = s->self_image};
 
 		err = put_func(s, s->nr_funcs + i, &f);
@@ -221,7 +235,8 @@ u8 session__site_lang(const struct session *s, u32 image, const struct site *sit
 {
 	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH)
 		return HB_LANG_NATIVE;
-	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER)
+	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER &&
+	    site->role != HB_ROLE_PANIC)
 		return s->plan->func[site->func].f->lang;
 	return s->plan->image[image].build ? HB_LANG_GO : HB_LANG_NATIVE;
 }

@@ -62,6 +62,7 @@ struct session {
 	size_t nr_pending, cap_pending;
 	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns, own_cpu_begin_ns;
 	u64 map_bytes;
+	u64 unmatched_by[HB_CLASS_DIM]; /* coverage.unmatched by the class of the site */
 	u32 ras_discovered, ras_refused, sites_refused;
 	struct recording *rec; /* being filled; the caller takes it after session__stop() */
 	struct m_row *prev;    /* rows at the end of the last interval */

@@ -69,6 +69,17 @@ u64 bias_resolution_ns(const struct bias *b)
 	return twice > b->in_ns ? twice : b->in_ns;
 }
 
+u64 group_resolution_ns(const struct group *g, const struct bias *b)
+{
+	u64 own = b ? bias_resolution_ns(b) : 0;
+	double inside;
+
+	if (!b || !b->calibrated || !g->calls)
+		return own;
+	inside = ((double)g->raw_sum_ns - (double)g->inc.sum_ns) / (double)g->calls - b->in_ns;
+	return inside > 10.0 * (double)own ? (u64)(inside / 10) : own;
+}
+
 static int cmp_bias(const void *pa, const void *pb)
 {
 	const struct bias *a = pa, *b = pb;

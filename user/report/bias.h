@@ -21,6 +21,11 @@ struct bias {
 
 /* Latencies below this are more probe than call; 0 when not calibrated. */
 u64 bias_resolution_ns(const struct bias *b);
+/*
+ * The same for the calls of a group: also below a tenth of what the hits inside a call cost on
+ * average (nested calls, sites passed in vain). That much was subtracted, and is not known better.
+ */
+u64 group_resolution_ns(const struct group *g, const struct bias *b);
 /* Each pair of classes that a function uses, the one with the most calls first. *out is malloced. */
 int bias_list(const struct recording *r, const struct groups *g, struct bias **out, u32 *nr);
 /* The one of such a list that f was measured with, or NULL. */

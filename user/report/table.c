@@ -160,7 +160,7 @@ static u64 resolution_of(const struct view *v, const struct group *g)
 {
 	const struct bias *b = g->func ? bias_find(v->bias, v->nr_biases, g->func) : NULL;
 
-	return b ? bias_resolution_ns(b) : 0;
+	return group_resolution_ns(g, b);
 }
 
 static void add_exclusive(struct view *v, const struct group *g, struct grid *grid,
@@ -257,8 +257,9 @@ static void print_legend(struct view *v, const struct legend *l)
 	if (l->below)
 		table__para(
 			v, "~",
-			"less than the probe can tell: below its own cost inside a call, or below "
-			"twice the uncertainty of it");
+			"less than the probe can tell: below its own cost inside a call, below "
+			"twice the uncertainty of it, or below a tenth of what other hits inside "
+			"the call cost");
 	table__para(v, "total, CPU",
 		    "by the clock, waiting included; CPU: of the target's CPU time%s",
 		    l->no_cpu ? "; n/a where that is not known" : "");

@@ -109,7 +109,7 @@ static int collect(struct view_table *t)
 		if (v->st.recent)
 			l->g = part ? part : &t->none;
 		b = g->func ? bias_find(v->bias, v->nr_biases, g->func) : NULL;
-		l->resolution_ns = b ? bias_resolution_ns(b) : 0;
+		l->resolution_ns = group_resolution_ns(l->g, b);
 		l->trend = view_trend_of(v, &v->whole.rec, g);
 		set_key(l, v->st.sort);
 		t->nr++;

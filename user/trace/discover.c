@@ -88,6 +88,11 @@ static void locate(struct session *s, struct wanted *w)
 		return;
 	}
 	err = plan__image_of(s->plan, m, &w->image);
+	if (err == -ENOEXEC || err == -ENOENT) {
+		/* JIT code in shared memory or a memfd: a file, but not one with code to probe. */
+		no_file(s, w, m);
+		return;
+	}
 	if (err) {
 		refuse(s, w, strerror(-err));
 		return;

@@ -9,6 +9,8 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <ucontext.h>
 #include "../lib/truth.h"
 #include "hostile.h"
@@ -245,6 +247,53 @@ static uint64_t step_funcptr(struct truth *t, int i)
 	if (before == __atomic_load_n(&work.compare->entries, __ATOMIC_RELAXED))
 		truth_die("qsort did not compare");
 	return sum + truth_hash(sorted, sizeof(sorted));
+}
+
+#ifdef __x86_64__
+/* sub $8,%rsp; mov %rdi,%rax; mov %rsi,%rdi; call *%rax; add $8,%rsp; ret */
+static const unsigned char jit_code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
+					 0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#elif defined(__aarch64__)
+/* stp x29,x30,[sp,#-16]!; mov x9,x0; mov x0,x1; blr x9; ldp x29,x30,[sp],#16; ret */
+static const unsigned int jit_code[] = {0xa9bf7bfd, 0xaa0003e9, 0xaa0103e0,
+					0xd63f0120, 0xa8c17bfd, 0xd65f03c0};
+#endif
+
+typedef uint64_t (*jit_call)(uint64_t (*fn)(const struct job *), const struct job *);
+
+/* Code that no file holds: private memory, shared memory (which maps shows as a file) and a memfd. */
+static jit_call jit_make(int kind)
+{
+	int fd = kind == 2 ? memfd_create("jit", MFD_CLOEXEC) : -1;
+	int flags = kind == 0	? MAP_PRIVATE | MAP_ANONYMOUS
+		    : kind == 1 ? MAP_SHARED | MAP_ANONYMOUS
+				: MAP_SHARED;
+	void *p;
+
+	if (kind == 2 && (fd < 0 || ftruncate(fd, 4096)))
+		truth_die("no memfd");
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, flags, fd, 0);
+	if (p == MAP_FAILED)
+		truth_die("no memory for code");
+	memcpy(p, jit_code, sizeof(jit_code));
+	__builtin___clear_cache(p, (char *)p + sizeof(jit_code));
+	return (jit_call)p;
+}
+
+static uint64_t step_jit(struct truth *t, int i)
+{
+	static jit_call call[3];
+	struct job job = {data, sizeof(data), NULL, NULL};
+	uint64_t t0, t1, sum;
+
+	if (!call[i % 3])
+		call[i % 3] = jit_make(i % 3);
+	truth_enter(work.codec);
+	t0 = truth_now();
+	sum = call[i % 3](codec, &job);
+	t1 = truth_now();
+	truth_return(work.codec, t1 - t0, 0, false);
+	return sum;
 }
 
 /* Three functions are entered, and one return ends all three calls. */
@@ -523,6 +572,7 @@ static const struct {
 	{"sigaltstack", add_sigaltstack, step_sigaltstack, 1},
 	{"fibers", add_codec, step_fibers, 1},
 	{"funcptr", add_pointers, step_funcptr, 0},
+	{"jit", add_codec, step_jit, 1},
 	{"dso", add_dso, step_dso, 0},
 	{"dlopen", add_late, step_dlopen, 1},
 	{"reload", add_block, step_reload, 1},

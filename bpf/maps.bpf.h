@@ -120,6 +120,9 @@ const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are o
 bool tight; /* the tasks map is filling: delete entries that become empty */
 struct hb_cal cal;
 
+/* Rows of the target end here, not to use what was kept for the calibration and is not needed. */
+u32 row_limit = ~0u;
+
 /* Written here. */
 u32 next_row;  /* + 1 is the next free row */
 u32 next_hist; /* the next free histogram */

@@ -38,7 +38,7 @@ __noinline int hb_row_find(const struct hb_row_key *k)
 		return *found;
 	/* Looked at first: a counter that only grows would wrap in a long run with full rows. */
 	i = *(volatile u32 *)&next_row;
-	if (i + 1 >= cfg_nr_rows)
+	if (i + 1 >= cfg_nr_rows || i + 1 >= *(volatile u32 *)&row_limit)
 		return HB_ROW_OVERFLOW;
 	i = __sync_fetch_and_add(&next_row, 1) + 1;
 	r = i < cfg_nr_rows ? row_at(i) : NULL;

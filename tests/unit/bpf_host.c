@@ -52,6 +52,7 @@ void host__load(void)
 	cfg_tgid = cfg_self_tgid = 0;
 	cfg_pidns_dev = cfg_pidns_ino = 0;
 	cfg_nr_rows = 1;
+	row_limit = ~0u;
 	cfg_nr_hists = 0;
 	cfg_stack_span = 8ULL << 20;
 	recording = tight = false;

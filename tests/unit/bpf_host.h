@@ -42,7 +42,7 @@ extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
 extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;
-extern u32 next_row, next_hist;
+extern u32 next_row, next_hist, row_limit;
 extern u64 nr_tasks;
 
 #endif

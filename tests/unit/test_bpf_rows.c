@@ -118,6 +118,20 @@ static void test_without_rows_of_their_own_all_calls_go_to_the_overflow_row(void
 	assert_int_equal(next_row, 0);
 }
 
+static void test_rows_end_at_the_limit(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO, .f.group = 1), o = W_FUNC(.image = W_GO, .f.group = 2);
+	u64 ra = w_ra(f), o_ra = w_ra(o);
+
+	row_limit = 2;
+	w_go(1);
+	w_ran(f, D1, ra, 20);
+	w_ran(o, D1, o_ra, 30);
+	assert_int_equal(w_drop(HB_DROP_ROWS_FULL), 1);
+	assert_int_equal(w_plain(f)->raw_sum_ns, 20);
+	assert_int_equal(w_overflow()->raw_sum_ns, 30);
+}
+
 static void test_the_last_function_and_class_have_a_place_in_the_row_cache(void **state)
 {
 	u16 f;
@@ -348,6 +362,7 @@ int main(void)
 		T(test_a_row_that_another_cpu_made_first_is_used),
 		T(test_a_row_that_cannot_be_remembered_is_the_overflow_row),
 		T(test_without_rows_of_their_own_all_calls_go_to_the_overflow_row),
+		T(test_rows_end_at_the_limit),
 		T(test_the_last_function_and_class_have_a_place_in_the_row_cache),
 		T(test_in_a_pid_namespace_its_own_ids_are_compared),
 		T(test_two_processes_have_rows_of_their_own_though_they_share_the_cache),

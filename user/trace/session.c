@@ -560,8 +560,12 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	if (err)
 		goto out;
 	err = session__calibrate(s);
-	if (!err)
+	if (!err) {
+		/* What was kept for the calibration and is not needed is no one's. */
+		s->skel->data->row_limit = s->skel->bss->next_row + 1 + s->max_rows -
+					   (CALIB_FUNCS + 1);
 		err = session__describe_target(s);
+	}
 	if (!err)
 		err = mapped__init(s);
 	if (err == -ENODATA)

@@ -257,6 +257,7 @@ make check-fuzz    readers of foreign files over damaged input (FUZZ_COUNT=3000 
 make check-layers  which folder may include which; -headers: each header compiles alone;
                    -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel
 make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
+make codecs-table  counts and times each codec that hbprof knows, and writes the table of docs/codecs.md
 make demo          profiles a bundled program for 10 s, prints the report, draws the flame graph (by sudo)
 make man           the manual pages, in $(O)/man
 make install       binary, manual pages and completions, under DESTDIR and prefix ($(prefix));

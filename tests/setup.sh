@@ -61,6 +61,16 @@ libjansson-dev  test counting the calls of other libraries
 libjson-c-dev   test counting the calls of other libraries
 qemu-system-x86 test measuring on other kernels
 busybox-static  test what a virtual machine for that runs
+libyajl-dev     test counting the calls of other libraries
+libmsgpack-dev  test counting the calls of other libraries
+libcbor-dev     test counting the calls of other libraries
+libprotobuf-c-dev test counting the calls of other libraries
+protobuf-c-compiler test generating code for counting the calls of other libraries
+protobuf-compiler test generating code for counting the calls of other libraries
+libprotobuf-dev bench calling other libraries
+libsimdjson-dev bench calling other libraries
+nlohmann-json3-dev bench calling other libraries
+rapidjson-dev   bench calling other libraries
 bpftrace        bench the cost of other probes, to compare with
 '
 

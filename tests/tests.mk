@@ -142,9 +142,12 @@ check-all:
 
 # ---- not checks -----------------------------------------------------------------------------
 
-.PHONY: bench demo
+.PHONY: bench codecs-table demo
 bench: all build-workload
 	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/run.sh
+
+codecs-table: all
+	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/codecs.sh
 
 # Under sudo what was built goes to who called it: a later make without sudo must be able to write there.
 demo:

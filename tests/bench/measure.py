@@ -74,10 +74,11 @@ def field(lines, pattern):
 
 
 class Bare:
-    """One run of a program of HB_WORK, nobody looking."""
+    """One run of a program of HB_WORK, or of another folder, nobody looking."""
 
-    def __init__(self, name):
-        with Workload(name) as w:
+    def __init__(self, name, folder=None):
+        program, *flags = name.split()
+        with Workload(name, folder and [f"{folder}/{program}", *flags]) as w:
             w.run()
             w.finish()
             self.lines = w.lines.seen

@@ -83,7 +83,8 @@ class Row:
             return [r.codec, r.op, *["-"] * (len(HEAD) - 3), "inlined by the compiler: no function to probe"]
         self.measure()
         r, total = self.runs[0], lambda what: sum(getattr(x, what) for x in self.runs)
-        return [r.codec, r.op, f"`{r.outer}`", r.version or "n/a", f"{total('entries'):,}",
+        codec = r.functions[0]["codec"] if r.functions else r.codec
+        return [codec, r.op, f"`{r.outer}`", r.version or "n/a", f"{total('entries'):,}",
                 f"{total('exits'):,}", f"{sum(x.calls for x in self.runs):,}", self.error_cell(),
                 self.size_cell(), *(self.time_cell(s) for s in SIZES), self.remark()]
 

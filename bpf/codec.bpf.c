@@ -443,7 +443,9 @@ static __always_inline int exit_unmatched(const struct hb_site *s, u32 role, str
 	if (t)
 		charge_miss(t, s, h);
 	if (!f || !exit_counts(f, role) || (t && h->depth >= t->min_depth)) {
-		count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
+		/* The calibration passes such a site on purpose; that is no cost of the target's. */
+		if (h->proc != HB_PROC_SELF)
+			count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
 		return 0;
 	}
 	count_fn(fn, HB_FN_UNSEEN);
@@ -502,7 +504,7 @@ __noinline int hb_nested_exit(struct hb_task *t, const struct hit *h, u32 role, 
 	/* Tail calls share an exit. */
 	top->probe_ns += (u64)(closed ? nr : nr - 1) * entry_cost(h->lang, top->cls);
 	if (!closed)
-		top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)];
+		top->probe_ns += cal.nested_ns[BOUNDED(h->lang, 1)][BOUNDED(s->cls, 7)];
 	count_exit_n(fn, s->cls, 1);
 	if (nr > 1)
 		count_exit_n(last, s->cls, nr - 1);

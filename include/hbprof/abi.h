@@ -332,7 +332,8 @@ struct hb_sample {
 struct hb_cal {
 	u32 in_ns[HB_LANG_NR][HB_CLASS_DIM]; /* inside the interval, by the entry's class */
 	u32 total_ns[HB_LANG_NR][HB_CLASS_DIM][HB_CLASS_DIM]; /* of a pair: [entry][exit] */
-	u32 nested_ns[HB_LANG_NR];	       /* of a recursive pair without a frame */
+	u32 nested_ns[HB_LANG_NR]
+		     [HB_CLASS_DIM]; /* of a recursive pair without a frame, by the exit */
 	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
 	u32 miss_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of a hit of an exit site that ends no call */
 };

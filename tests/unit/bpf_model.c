@@ -427,7 +427,7 @@ static void exit_of_others(struct prog *p, u32 i, const struct w_site *site, boo
 
 		outer->probe_ns += alone * entry_cost(outer);
 		if (!ended)
-			outer->probe_ns += cal.nested_ns[func_of(outer)->lang];
+			outer->probe_ns += cal.nested_ns[func_of(outer)->lang][site->cls];
 		group_exits[func_of(outer)->group][site->cls] += nr;
 	} else if (!ended) {
 		misses[site->cls]++;

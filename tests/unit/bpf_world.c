@@ -131,7 +131,8 @@ void w_set_cal(void)
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				cal.total_ns[l][c][x] = 20 + 10 * c + x;
 		}
-		cal.nested_ns[l] = 7;
+		for (u32 x = 0; x < HB_CLASS_NR; x++)
+			cal.nested_ns[l][x] = 7 + 3 * x;
 	}
 }
 

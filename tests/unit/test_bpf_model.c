@@ -90,7 +90,8 @@ static void funcs_make(void)
 		}
 	}
 	for (u32 l = 0; l < HB_LANG_NR; l++) {
-		cal.nested_ns[l] = rnd(20);
+		for (u32 x = 0; x < HB_CLASS_NR; x++)
+			cal.nested_ns[l][x] = rnd(20);
 		for (u32 c = 0; c < HB_CLASS_NR; c++) {
 			cal.in_ns[l][c] = rnd(40);
 			cal.tail_ns[l][c] = rnd(30);

@@ -248,7 +248,7 @@ static void test_longjmp_in_recursion_through_function_pointers_counts_exactly(v
 	u64 ra = w_ra(f), shared = w_ra_with(f, (struct w_site){.func = W_ANY});
 	u64 d = 0x100;
 
-	cal.nested_ns[HB_LANG_NATIVE] = 5;
+	cal.nested_ns[HB_LANG_NATIVE][HB_CLASS_BRANCH] = 5;
 	cal.tail_ns[HB_LANG_NATIVE][0] = 3;
 	cal.miss_ns[HB_LANG_NATIVE][0] = 1;
 	w_thread(7);

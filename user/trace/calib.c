@@ -312,12 +312,12 @@ static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal 
 	measure(s->k[0].loop, s->outer, TURNS, batches, &outer, &spread);
 	measure(s->k[0].loop, s->around, TURNS, batches, &around, &spread);
 	turn = push.total_ns + c->base_ps[HB_CLASS_PUSH][HB_CLASS_BRANCH] / 1000;
-	cal->nested_ns[lang] = less(outer, turn);
 	for (u32 i = 0; i < HB_CLASS_NR; i++) {
 		s64 entry = c->used[lang][i][HB_CLASS_BRANCH]
 				    ? (s64)cal->total_ns[lang][i][HB_CLASS_BRANCH] - push.total_ns
 				    : 0;
 
+		cal->nested_ns[lang][i] = positive((s64)outer - turn + exit_shift(c, cal, lang, i));
 		cal->tail_ns[lang][i] = positive((s64)tail.in_ns - push.in_ns + entry);
 		cal->miss_ns[lang][i] = positive((s64)around - turn + exit_shift(c, cal, lang, i));
 	}

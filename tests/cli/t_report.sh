@@ -34,6 +34,23 @@ refused() {
     fi
 }
 
+# ---- what it does not write over ----
+
+cp "$sample" "$HB_TMP/in.hbp"
+ln "$HB_TMP/in.hbp" "$HB_TMP/link.hbp"
+echo 'a;b 1' >"$HB_TMP/in.folded"
+for args in "report $HB_TMP/in.hbp -o $HB_TMP/in.hbp" "report $HB_TMP/in.hbp -o $HB_TMP/link.hbp" \
+    "export --format csv $HB_TMP/in.hbp -o $HB_TMP/in.hbp" \
+    "flamegraph $HB_TMP/in.folded -o $HB_TMP/in.folded" \
+    "compare $HB_TMP/in.hbp $sample -o $HB_TMP/in.hbp" \
+    "merge $sample $HB_TMP/in.hbp -o $HB_TMP/in.hbp"; do
+    # shellcheck disable=SC2086
+    "$HBPROF" $args >"$HB_TMP/out" 2>"$HB_TMP/err"
+    is "$? $(grep -c 'is the input' "$HB_TMP/err")" "2 1" "${args%% *} does not write over what it reads"
+done
+ok "and its inputs are as they were" cmp "$HB_TMP/in.hbp" "$sample"
+rm "$HB_TMP/link.hbp"
+
 # ---- what it prints ----
 
 for width in 80 120 200; do

@@ -14,6 +14,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/overwrite.h"
 #include "report/compare.h"
 #include "report/report.h"
 #include "util/fsutil.h"
@@ -362,6 +363,8 @@ int cmd_compare(int argc, char **argv)
 	err = argp_parse(&argp, argc, argv, 0, NULL, a);
 	if (err) {
 		log_err("%s", strerror(err));
+	} else if (overwrites_input(a->output, a->file, a->nr_files)) {
+		status = EXIT_USAGE;
 	} else if (!read_captures(a)) {
 		name_sides(a);
 		status = compare_and_print(a);

@@ -11,6 +11,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/overwrite.h"
 #include "report/export.h"
 #include "util/fsutil.h"
 #include "util/log.h"
@@ -180,6 +181,8 @@ int cmd_export(int argc, char **argv)
 		log_err("%s", strerror(err));
 		return EXIT_FAILED;
 	}
+	if (overwrites_input(a.output, &a.file, 1))
+		return EXIT_USAGE;
 	err = capture__read(a.file, &r, why, sizeof(why));
 	if (err) {
 		log_err("%s", why);

@@ -17,6 +17,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/overwrite.h"
 #include "cmd/flamestacks.h"
 #include "flamegraph/folded.h"
 #include "flamegraph/svg.h"
@@ -503,6 +504,8 @@ int cmd_flamegraph(int argc, char **argv)
 		log_err("%s", strerror(err));
 		return EXIT_FAILED;
 	}
+	if (overwrites_input(a.output, (const char *const[]){a.file, a.second}, 2))
+		return EXIT_USAGE;
 	strbuf__init(&text, MAX_OUTPUT_BYTES);
 	err = build_tree(&a, &tree);
 	if (!err)

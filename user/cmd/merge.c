@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/overwrite.h"
 #include "report/merged.h"
 #include "util/log.h"
 
@@ -87,7 +88,7 @@ static int merge(struct merge_args *a)
 int cmd_merge(int argc, char **argv)
 {
 	struct merge_args *a = calloc(1, sizeof(*a));
-	int err;
+	int err, status;
 
 	if (!a) {
 		log_err("%s", strerror(ENOMEM));
@@ -95,12 +96,15 @@ int cmd_merge(int argc, char **argv)
 	}
 	argp_err_exit_status = EXIT_USAGE;
 	err = argp_parse(&argp, argc, argv, 0, NULL, a);
+	status = EXIT_FAILED;
 	if (err)
 		log_err("%s", strerror(err));
-	else
-		err = merge(a);
+	else if (overwrites_input(a->output, a->file, a->nr))
+		status = EXIT_USAGE;
+	else if (!merge(a))
+		status = EXIT_DONE;
 	for (u32 i = 0; i < a->nr; i++)
 		recording__free((struct recording *)a->r[i]);
 	free(a);
-	return err ? EXIT_FAILED : EXIT_DONE;
+	return status;
 }

@@ -11,6 +11,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/overwrite.h"
 #include "report/report.h"
 #include "util/fsutil.h"
 #include "util/log.h"
@@ -154,6 +155,8 @@ int cmd_report(int argc, char **argv)
 		log_err("%s", strerror(err));
 		return EXIT_FAILED;
 	}
+	if (overwrites_input(a.output, &a.file, 1))
+		return EXIT_USAGE;
 	err = capture__read(a.file, &r, why, sizeof(why));
 	if (err) {
 		log_err("%s", why);

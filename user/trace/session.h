@@ -61,6 +61,7 @@ struct session {
 	struct hb_event *pending; /* return addresses asked for, not yet handled */
 	size_t nr_pending, cap_pending;
 	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns, own_cpu_begin_ns;
+	u64 usage_mono_ns; /* when the target's CPU time was last read; 0: never */
 	u64 map_bytes;
 	u64 unmatched_by[HB_CLASS_DIM]; /* coverage.unmatched by the class of the site */
 	u32 ras_discovered, ras_refused, sites_refused;

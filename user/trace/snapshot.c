@@ -38,10 +38,23 @@ static void note_usage(struct session *s)
 	u64 cpu, rss;
 
 	if (!rec->nr_targets || proc__usage(s->plan->proc, &cpu, &rss))
-		return; /* it has ended: the last interval's values stand */
+		return; /* it has ended: see drop_stale_usage() */
+	s->usage_mono_ns = mono_ns();
 	if (s->cpu_begin_ns != M_NONE)
 		rec->target[0].cpu_ns = cpu - s->cpu_begin_ns;
 	rec->target[0].rss_bytes = rss;
+}
+
+/*
+ * Of a process that has ended, the CPU time is that of the last look, up to an interval old. Where
+ * that is more than 2 % of the recording, shares of it would be wrong by as much: it is not known then.
+ */
+static void drop_stale_usage(struct session *s)
+{
+	u64 age = s->end_mono_ns - s->usage_mono_ns;
+
+	if (!s->usage_mono_ns || age > (s->end_mono_ns - s->begin_mono_ns) / 50)
+		s->rec->target[0].cpu_ns = M_NONE;
 }
 
 /* now 0: when the rows have been read. */
@@ -111,8 +124,10 @@ int session__stop(struct session *s, const char *reason)
 			 s->nr_probes);
 	attach__fini(&s->target);
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
-	if (!proc__alive(s->plan->proc) && rec->nr_targets)
+	if (!proc__alive(s->plan->proc) && rec->nr_targets) {
 		rec->target[0].end = strdup("exited");
+		drop_stale_usage(s);
+	}
 	/* Taking the probes off is no part of the last interval. */
 	err = snapshot_at(s, s->end_mono_ns);
 	if (!err)

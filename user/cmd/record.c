@@ -282,6 +282,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	}
 	log_info("measuring %u functions, %s after the start", plan->nr_funcs,
 		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
+	w->lines = !o->quiet && !o->no_live && !isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 	if (!o->no_live && !o->quiet && strcmp(o->output, "-"))
 		view = live__open(s);
 	err = record_loop(w, s, &view);

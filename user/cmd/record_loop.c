@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 
 #include "cmd/live.h"
 #include "trace/session.h"
+#include "util/units.h"
 
 #define RECALIBRATE_EVERY 3 /* intervals */
 
@@ -98,6 +100,17 @@ static void on_signal(struct waiter *w)
 		w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
 }
 
+/* For who sees stderr, but not the view. */
+static void print_line(struct waiter *w, const struct session *s)
+{
+	u64 calls = session__calls(s), last = calls - w->calls;
+	char all[32], now[32];
+
+	w->calls = calls;
+	fprintf(stderr, "hbprof: %us: %s calls, %s in the last second\n", w->ticks,
+		format_count(all, sizeof(all), calls), format_count(now, sizeof(now), last));
+}
+
 static int on_tick(struct waiter *w, struct session *s)
 {
 	u64 n;
@@ -142,6 +155,8 @@ static int on_ready(struct waiter *w, struct session *s, struct live **view, int
 		w->reason = "duration";
 	} else if (fd == w->tick) {
 		err = on_tick(w, s);
+		if (!err && !*view && w->lines)
+			print_line(w, s);
 		if (!err && !live__tick(*view))
 			drop_view(view);
 		return err;

@@ -13,6 +13,8 @@ struct session;
 struct waiter {
 	int epoll, signal, tick, end, pid;
 	u32 ticks;
+	bool lines;	    /* without a view: a plain line each second, on stderr */
+	u64 calls;	    /* up to the line before */
 	const char *reason; /* why it is over; NULL: not yet */
 };
 

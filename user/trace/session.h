@@ -83,6 +83,8 @@ int session__snapshot(struct session *s);
 /* What has been measured so far, without intervals, host and what is in flight: not balanced, as calls
  * go on while it is read. The caller's; recording__free() it. */
 int session__live(struct session *s, struct recording **out);
+/* Calls of codec rows up to the last snapshot. */
+u64 session__calls(const struct session *s);
 /* reason: why recording ended. The recording is complete and balanced afterwards. */
 int session__stop(struct session *s, const char *reason);
 /* What was recorded, all but the host; valid until session__close(). */

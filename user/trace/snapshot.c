@@ -74,6 +74,15 @@ static int snapshot_at(struct session *s, u64 now)
 	return err;
 }
 
+u64 session__calls(const struct session *s)
+{
+	u64 n = 0;
+
+	for (u32 i = 0; i < s->nr_prev; i++)
+		n += s->prev[i].count;
+	return n;
+}
+
 int session__snapshot(struct session *s)
 {
 	int err = mapped__check(s);

@@ -28,7 +28,7 @@ mirror() {
     m=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1)
     [ -n "$m" ] || m=$(sed -n 's/^deb *\(\[[^]]*\] *\)*\([^ ]*debian\/*\) .*/\2/p' \
         /etc/apt/sources.list 2>/dev/null | head -1)
-    echo "${m:-http://deb.debian.org/debian}"
+    [ -n "$m" ] && echo "$m"
 }
 
 newest() { # the image that is here already
@@ -36,6 +36,8 @@ newest() { # the image that is here already
 }
 
 private_apt() {
+    local uri
+    uri=$(mirror) || { echo "kernel.sh: apt has no mirror of Debian's own suites here" >&2; return 1; }
     mkdir -p "$dir"/apt/{lists/partial,cache/archives/partial,parts} || return 1
     : >"$dir/apt/status"
     cat >"$dir/apt/apt.conf" <<-CONF
@@ -53,7 +55,7 @@ private_apt() {
 	CONF
     cat >"$dir/apt/parts/vm.sources" <<-SOURCES
 	Types: deb
-	URIs: $(mirror)
+	URIs: $uri
 	Suites: $suite
 	Components: main
 	Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg

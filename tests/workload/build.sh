@@ -21,7 +21,7 @@ die() {
 go=$("$src/../find_go.sh") || go=
 if [ -z "$go" ]; then
     [ "${HB_CI:-}" = 1 ] && die "no Go >= 1.22"
-    echo "$0: NOT BUILT: gojson_*, gocgo: no Go >= 1.22, see https://go.dev/dl/" >&2
+    echo "$0: NOT BUILT: gojson_*, gocgo, goserver, goload (epoll_server has no load without it): no Go >= 1.22, see https://go.dev/dl/" >&2
 fi
 
 # lld, or the one that comes with Rust: a -B option for the compiler; "" is its usual place.
@@ -44,11 +44,11 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cet hostile_cxx libtestcodec.so liblatecodec.so
+files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
     librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
-    gojson_nosect gocgo"
+    gojson_nosect gocgo goserver goload"
 goasm=
 [ -z "$go" ] || [ "$(uname -m)" != x86_64 ] || goasm=goasm
 files="$files $goasm"
@@ -97,6 +97,7 @@ build_c() {
     cc -s -o "$out/cjson_stripped" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/shapes" "$c/shapes.c" -lpthread
+    cc -o "$out/epoll_server" "$c/epoll_server.c" -lcjson -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     [ "$lld" = none ] || cc $lld -fuse-ld=lld -o "$out/hostile_lld" "$c/hostile.c" \
@@ -131,6 +132,8 @@ build_all_go() {
     CGO_ENABLED=1 build_go gojson_staticpie gojson -buildmode=pie \
         -ldflags "-linkmode external -extldflags -static-pie"
     CGO_ENABLED=1 build_go gocgo gocgo
+    CGO_ENABLED=0 build_go goserver goserver
+    CGO_ENABLED=0 build_go goload goload
     [ -z "$goasm" ] || CGO_ENABLED=0 build_go goasm goasm
     cp -f "$out/gojson_stripped" "$out/gojson_nosect"
     drop_sections "$out/gojson_nosect"

@@ -20,6 +20,13 @@ type Hist struct {
 	bucket           [buckets]atomic.Uint64
 }
 
+// NewHist makes an empty one.
+func NewHist() *Hist {
+	h := &Hist{}
+	h.min.Store(^uint64(0))
+	return h
+}
+
 func bucketOf(v uint64) int {
 	if v < 1<<subBits {
 		return int(v)

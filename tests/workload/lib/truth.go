@@ -226,6 +226,12 @@ func (s *Set) Finish() {
 	s.wait()
 }
 
+// Wait is for workloads that somebody else keeps busy: it returns when that has ended, which is told by a
+// line on stdin.
+func (s *Set) Wait() {
+	s.wait()
+}
+
 // wait returns at a line or at the end of stdin.
 func (s *Set) wait() {
 	if !s.Opt.NoWait {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+
+// Command goserver is an HTTP server for heartbeats that knows how long its requests took, and how much
+// of that its codec took: each handler decodes the request, spins or sleeps for a known time, and
+// encodes the same value. The load comes from goload, another process. Modes are ways to serve.
+package main
+
+import (
+	"crypto/tls"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"time"
+
+	truth "hbprof/workload/lib"
+	"hbprof/workload/lib/serve"
+)
+
+const codec = "encoding/json"
+
+// server is one mode.
+type server struct {
+	*serve.Server
+	fresh func(big bool) any
+	enc   *truth.Func
+	dec   *truth.Func
+
+	tls     *tls.Config
+	db      *sql.DB
+	queries *serve.Samples
+}
+
+// mode makes a server of it: its handler, and what else it needs.
+type mode struct {
+	name    string
+	prepare func(*server)
+	handler func(*server) http.HandlerFunc
+}
+
+var modes = []mode{
+	{"json", useMarshal, (*server).handleJSON},
+	{"stream", useStreams, (*server).handleStream},
+	{"handoff", useMarshal, (*server).handleHandoff},
+	{"tls", useTLS, (*server).handleJSON},
+	{"sql", useSQL, (*server).handleJSON},
+}
+
+func useMarshal(s *server) {
+	s.enc = s.Set.Func(codec, "encode", codec+".Marshal")
+	s.dec = s.Set.Func(codec, "decode", codec+".Unmarshal")
+}
+
+func useStreams(s *server) {
+	s.enc = s.Set.Func(codec, "encode", codec+".(*Encoder).Encode")
+	s.dec = s.Set.Func(codec, "decode", codec+".(*Decoder).Decode")
+}
+
+// counted times a codec's call for its function and for the request.
+func (s *server) counted(c *serve.Conn, f *truth.Func, size *int, call func() error) (int64, error) {
+	f.Enter()
+	t0 := truth.Now()
+	err := call()
+	ns := truth.Now() - t0
+	f.Return(ns, *size, err != nil)
+	c.AddCodec(ns)
+	return ns, err
+}
+
+func fail(w http.ResponseWriter, err error) {
+	http.Error(w, err.Error(), http.StatusBadRequest)
+}
+
+// isBig: the one document of more than 4 KB.
+func isBig(r *http.Request) bool {
+	return r.ContentLength > 4096
+}
+
+// respond has decoded the body, does the work, and encodes what was decoded.
+func (s *server) respond(w http.ResponseWriter, r *http.Request, body []byte) int64 {
+	c, v, size := serve.ConnOf(r.Context()), s.fresh(isBig(r)), len(body)
+	ns, err := s.counted(c, s.dec, &size, func() error { return json.Unmarshal(body, v) })
+	if err != nil {
+		fail(w, err)
+		return ns
+	}
+	s.work()
+	var text []byte
+	more, err := s.counted(c, s.enc, &size, func() (err error) {
+		text, err = json.Marshal(v)
+		size = len(text)
+		return err
+	})
+	if err != nil {
+		fail(w, err)
+		return ns + more
+	}
+	s.Set.AddChecksum(truth.Hash(text))
+	_, _ = w.Write(text)
+	return ns + more
+}
+
+func (s *server) work() {
+	if s.db != nil {
+		s.query()
+		return
+	}
+	s.Work.Do()
+}
+
+func (s *server) handleJSON() http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		t0 := truth.Now()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		ns := s.respond(w, r, body)
+		s.Log.Handlers.Add(truth.Now()-t0, ns)
+	}
+}
+
+// handleHandoff has another goroutine do all that the request needs.
+func (s *server) handleHandoff() http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		t0 := truth.Now()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		ns := make(chan int64)
+		go func() { ns <- s.respond(w, r, body) }()
+		sum := <-ns
+		s.Log.Handlers.Add(truth.Now()-t0, sum)
+	}
+}
+
+// counter knows how much the codec wrote.
+type counter struct {
+	io.Writer
+	n int
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.n += n
+	return n, err
+}
+
+// handleStream decodes from the connection and encodes to it: its codec's times have the waiting in them.
+func (s *server) handleStream() http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		t0 := truth.Now()
+		c, v, size := serve.ConnOf(r.Context()), s.fresh(isBig(r)), int(r.ContentLength)
+		dec := json.NewDecoder(r.Body)
+		ns, err := s.counted(c, s.dec, &size, func() error { return dec.Decode(v) })
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		s.work()
+		out := &counter{Writer: w}
+		enc := json.NewEncoder(out)
+		more, err := s.counted(c, s.enc, &out.n, func() error { return enc.Encode(v) })
+		if err != nil {
+			truth.Fatalf("cannot encode: %v", err)
+		}
+		s.Set.AddChecksum(uint64(out.n))
+		s.Log.Handlers.Add(truth.Now()-t0, ns+more)
+	}
+}
+
+func (s *server) serve(h http.Handler) {
+	lis := s.Listen()
+	if s.tls != nil {
+		lis = newHandshakes(lis, s.tls, s.Group("crypto/tls.(*Conn).serverHandshake"))
+	}
+	srv := &http.Server{Handler: h, ConnContext: serve.WithConn, ReadHeaderTimeout: time.Minute,
+		ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { truth.Fatalf("the server has ended: %v", srv.Serve(lis)) }()
+}
+
+func main() {
+	var names []string
+	for _, m := range modes {
+		names = append(names, m.name)
+	}
+	s := &server{Server: serve.NewServer(names)}
+	small, big := truth.NewDoc(s.Set.Opt.Size), truth.NewDoc("device")
+	s.fresh = func(isBig bool) any {
+		if isBig {
+			return big.Fresh()
+		}
+		return small.Fresh()
+	}
+	for _, m := range modes {
+		if m.name == s.Set.Opt.Mode {
+			m.prepare(s)
+			s.serve(m.handler(s))
+		}
+	}
+	s.Run()
+}

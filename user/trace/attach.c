@@ -63,13 +63,13 @@ bool attach_refuses_site(int err)
 	       err == -EOPNOTSUPP;
 }
 
-int attach__keep(struct attach *a, int link)
+int attach__keep(struct attach *a, int link, u32 group)
 {
 	if (array_grow((void **)&a->link, a->nr_links, &a->cap_links, sizeof(*a->link))) {
 		close(link);
 		return -ENOMEM;
 	}
-	a->link[a->nr_links++] = link;
+	a->link[a->nr_links++] = (struct attach_link){.fd = link, .group = group};
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static void *closer_run(void *arg)
 	struct closer *c = arg;
 
 	for (size_t i = c->first; i < c->a->nr_links; i += c->step)
-		close(c->a->link[i]);
+		close(c->a->link[i].fd);
 	return NULL;
 }
 
@@ -117,6 +117,32 @@ static void close_from(struct attach *a, size_t from)
 			pthread_join(c[i].thread, NULL);
 	}
 	a->nr_links = from;
+}
+
+static bool is_among(u32 group, const u32 *groups, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+size_t attach__drop(struct attach *a, const u32 *groups, size_t nr)
+{
+	size_t kept = 0, all = a->nr_links, dropped;
+
+	/* Those that stay come first. */
+	for (size_t i = 0; i < all; i++) {
+		struct attach_link l = a->link[i];
+
+		if (is_among(l.group, groups, nr))
+			continue;
+		a->link[i] = a->link[kept];
+		a->link[kept++] = l;
+	}
+	dropped = all - kept;
+	close_from(a, kept);
+	return dropped;
 }
 
 int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,

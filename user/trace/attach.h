@@ -7,8 +7,9 @@
  *                  takes tens of ms, one after the other, so they are few (budget.h)
  *
  * Links are made by bpf(BPF_LINK_CREATE) (libbpf 1.1 has no call for the first way). A link cannot be
- * extended: sites that are discovered later get links of their own. Closing is done by several
- * threads: each link waits for a grace period of its own (docs/design.md, "Attaching").
+ * extended: sites that are discovered later get links of their own. Probes that may be taken off
+ * before the end are in groups, each with its own links. Closing is done by several threads: each link
+ * waits for a grace period of its own (docs/design.md, "Attaching").
  */
 #ifndef HBPROF_ATTACH_H
 #define HBPROF_ATTACH_H
@@ -29,13 +30,20 @@ extern const char *const attach_kind_names[ATTACH_KIND_NR];
 struct attach_probe {
 	unsigned long off; /* file offset */
 	u64 cookie;
+	u32 group;    /* what attach__drop() takes off together; ATTACH_KEPT: only the end does */
 	bool refused; /* set by attach__add() */
+};
+#define ATTACH_KEPT 0
+
+struct attach_link {
+	int fd;
+	u32 group;
 };
 
 struct attach {
 	enum attach_kind kind;
 	int prog_fd;
-	int *link; /* fds */
+	struct attach_link *link;
 	size_t nr_links, cap_links;
 };
 
@@ -55,13 +63,16 @@ void attach__init(struct attach *a, enum attach_kind kind, int prog_fd);
  * leads through /proc/self/fd, so it is that very file, whatever has become of its name.
  *
  * Probes of one offset fire in reverse order of their place in p[]: put entries before exits, so
- * that an exit is handled first.
+ * that an exit is handled first. Neighbours of one group share a link where there can be one.
  *
  * 0 with *nr_refused probes marked; -EOPNOTSUPP: this kernel does not have this way; -EPERM; -EMFILE;
  * -ESRCH: the process is gone; other -errno. On failure nothing of this call stays attached.
  */
 int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
 		size_t *nr_refused);
+/* Takes the probes of these groups off, in all files; the number of links that were closed. Returns when
+ * no handler runs for them any more, which takes some tens of ms. */
+size_t attach__drop(struct attach *a, const u32 *groups, size_t nr);
 /* Takes all probes off. The bytes in the target's memory are the file's own when it returns. */
 void attach__fini(struct attach *a);
 

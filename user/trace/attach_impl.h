@@ -19,7 +19,7 @@ int attach_perf__add(struct attach *a, const char *path, pid_t pid, struct attac
 		     size_t nr, size_t *nr_refused);
 
 /* Takes a link (an fd) into the list; on failure it is closed. 0 or -ENOMEM. */
-int attach__keep(struct attach *a, int link);
+int attach__keep(struct attach *a, int link, u32 group);
 /* Is it an instruction that the kernel refuses? All other errors are about the whole call. */
 bool attach_refuses_site(int err);
 /* The fd of a program that does nothing, with this expected attach type, or -errno. */

@@ -82,7 +82,7 @@ static int attach_range(struct batch *b, size_t from, size_t to)
 	fd = link_create(b->a->prog_fd, b->path, b->off + from, b->cookie + from, to - from,
 			 b->pid);
 	if (fd >= 0)
-		return attach__keep(b->a, fd);
+		return attach__keep(b->a, fd, b->p[from].group);
 	if (!attach_refuses_site(fd))
 		return fd;
 	if (to - from == 1) {
@@ -109,7 +109,12 @@ int attach_multi__add(struct attach *a, const char *path, pid_t pid, struct atta
 		b.off[i] = p[i].off;
 		b.cookie[i] = p[i].cookie;
 	}
-	err = attach_range(&b, 0, nr);
+	err = 0;
+	for (size_t from = 0, to; from < nr && !err; from = to) {
+		for (to = from + 1; to < nr && p[to].group == p[from].group;)
+			to++;
+		err = attach_range(&b, from, to);
+	}
 	*nr_refused = b.nr_refused;
 out:
 	free(b.off);

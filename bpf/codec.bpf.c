@@ -429,6 +429,20 @@ static __always_inline void charge_miss(struct hb_task *t, const struct hb_site 
 			cal.miss_ns[BOUNDED(h->lang, 1)][BOUNDED(s->cls, 7)];
 }
 
+static __always_inline void count_miss(const struct hb_site *s, const struct hit *h)
+{
+	u32 id = h->site;
+	u64 *n;
+
+	/* The calibration passes such a site on purpose; that is no cost of the target's. */
+	if (h->proc == HB_PROC_SELF)
+		return;
+	count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
+	n = s->flags & HB_SITE_PURE ? NULL : bpf_map_lookup_elem(&site_misses, &id);
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
 /*
  * A return that ends no open call of this task. Where only the return of `fn` leads to the site, and
  * from further out than any call seen, that call was in flight when recording began. A function that
@@ -443,9 +457,7 @@ static __always_inline int exit_unmatched(const struct hb_site *s, u32 role, str
 	if (t)
 		charge_miss(t, s, h);
 	if (!f || !exit_counts(f, role) || (t && h->depth >= t->min_depth)) {
-		/* The calibration passes such a site on purpose; that is no cost of the target's. */
-		if (h->proc != HB_PROC_SELF)
-			count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
+		count_miss(s, h);
 		return 0;
 	}
 	count_fn(fn, HB_FN_UNSEEN);
@@ -522,12 +534,44 @@ static __always_inline bool nested_ends(struct hb_task *t, const struct hit *h, 
 	return hb_nested_exit(t, h, role, closed);
 }
 
+/*
+ * The probes of `callee` are off, as all its calls were inside of others of its group. Here one may
+ * have returned that was not: no such call is open, now that those that end here have been closed.
+ */
+static __always_inline void guard_exit(const struct hb_site *s, const struct hb_task *t)
+{
+	u32 fn = s->callee;
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+	struct hb_fn_stat *n = bpf_map_lookup_elem(&fn_stats, &fn);
+
+	if (f && n && !(t && t->active >> (f->group & 63) & 1))
+		__sync_fetch_and_add(&n->outside, 1);
+}
+
+/* ... of a task with open calls. */
+static __always_inline int exit_open(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
+				     u32 role, struct hb_task *t)
+{
+	u64 ra = h->ip + (s64)s->ra_delta;
+	int closed;
+
+	arch_regs(ctx, h->regs);
+	hb_evict_deeper(t, h->depth);
+	closed = hb_close_all(t, h, ra, role);
+	if (!nested_ends(t, h, role, closed) && !closed)
+		exit_unmatched(s, role, t, h, false);
+	if (s->flags & HB_SITE_GUARD)
+		guard_exit(s, t);
+	if (!t->nr)
+		task_idle(h);
+	return 0;
+}
+
 static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
 				   u32 role)
 {
-	u64 ra = h->ip + (s64)s->ra_delta;
 	struct hb_task *t;
-	int closed, err;
+	int err;
 
 	err = hit_task(ctx, s, 0, h);
 	if (err) {
@@ -535,17 +579,11 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 		return 0;
 	}
 	t = bpf_map_lookup_elem(&tasks, &h->key);
-	if (!t || !t->nr)
-		return exit_unmatched(s, role, t, h, false);
-	if (stack_switched(h, frame_at(t, t->nr - 1)))
-		return exit_unmatched(s, role, t, h, true);
-	arch_regs(ctx, h->regs);
-	hb_evict_deeper(t, h->depth);
-	closed = hb_close_all(t, h, ra, role);
-	if (!nested_ends(t, h, role, closed) && !closed)
-		exit_unmatched(s, role, t, h, false);
-	if (!t->nr)
-		task_idle(h);
+	if (t && t->nr && !stack_switched(h, frame_at(t, t->nr - 1)))
+		return exit_open(ctx, s, h, role, t);
+	exit_unmatched(s, role, t, h, t && t->nr);
+	if (s->flags & HB_SITE_GUARD)
+		guard_exit(s, NULL);
 	return 0;
 }
 

@@ -49,6 +49,16 @@ struct {
 	__type(value, u64);
 } drops SEC(".maps");
 
+/* Hits of a return site that paths join at, or whose callee varies, which ended no call; by site id.
+ * User space maps it and looks once a second (trace/hotsites.c). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* as sites */
+	__type(key, u32);
+	__type(value, u64);
+} site_misses SEC(".maps");
+
 /* Return addresses: enum hb_ra_state. A full map is HB_DROP_RAS_FULL. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -78,6 +78,8 @@ enum hb_class {
 
 #define HB_SITE_TAKEN 0x01 /* drop the hit when the conditional branch at the site is taken */
 #define HB_SITE_PURE  0x02 /* return site that only the return of `func` can reach */
+#define HB_SITE_GUARD \
+	0x04 /* return site of `callee`, whose own probes are off: hb_fn_stat.outside */
 
 /* Where a register of the call boundary lives at the site: see struct hb_site.loc. */
 #define HB_LOC_LOST  (-1)
@@ -91,9 +93,9 @@ struct hb_site {
 	s32 ra_delta; /* RETSITE: return address - site address */
 	u16 func;     /* ENTRY, RET: the function. RETSITE: the only possible callee or NONE */
 	u16 image;
-	u8 cls;	  /* enum hb_class */
-	u8 flags; /* HB_SITE_* */
-	u8 pad[2];
+	u8 cls;		    /* enum hb_class */
+	u8 flags;	    /* HB_SITE_* */
+	u16 callee;	    /* GUARD only */
 	s16 loc[HB_LOC_NR]; /* register r of the call boundary: a register 0..31, a slot, or LOST */
 	u64 pad2[3];
 };
@@ -227,6 +229,7 @@ enum hb_fn_counter {
 struct hb_fn_stat {
 	u64 n[HB_FN_NR];
 	u64 exits[HB_CLASS_DIM]; /* by the class of the exit's site */
+	u64 outside; /* returns, perhaps of it, outside of its group's calls: HB_SITE_GUARD */
 };
 
 /* Why a hit was not used. */

@@ -34,6 +34,7 @@ const struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_DROPS] = MAP(drops),
 	[HOST_PROCS] = MAP(procs),
 	[HOST_TASKS] = MAP(tasks),
+	[HOST_SITE_MISSES] = MAP(site_misses),
 	[HOST_RAS] = MAP(ras),
 	[HOST_RA_CACHE] = MAP(ra_cache),
 	[HOST_ROWS] = MAP(rows),

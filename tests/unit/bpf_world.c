@@ -103,6 +103,7 @@ int w_init(void **state)
 	memset(w_funcs, 0, sizeof(w_funcs));
 	w_nr_funcs = nr_tasks_of = nr_rets = nr_sites = nr_ras = nr_stacks = 0;
 	kernel__map_resize(HOST_MAP(SITES), SITES);
+	kernel__map_resize(HOST_MAP(SITE_MISSES), SITES);
 	kernel__map_resize(HOST_MAP(FUNCS), W_FUNCS);
 	kernel__map_resize(HOST_MAP(FN_STATS), W_FUNCS);
 	kernel__map_resize(HOST_MAP(IMAGES), W_IMAGES);

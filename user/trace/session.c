@@ -78,6 +78,7 @@ static void size_maps(struct session *s)
 	u32 funcs = s->nr_funcs + CALIB_FUNCS, images = s->self_image + 1;
 
 	bpf_map__set_max_entries(k->maps.sites, s->max_sites);
+	bpf_map__set_max_entries(k->maps.site_misses, s->max_sites);
 	bpf_map__set_max_entries(k->maps.funcs, funcs);
 	bpf_map__set_max_entries(k->maps.fn_stats, funcs);
 	bpf_map__set_max_entries(k->maps.images, images);

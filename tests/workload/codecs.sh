@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# codecs.sh OUTDIR [quick] - builds the workloads that call other libraries' codecs: for tests/bench/codecs.sh
-# all of them, with quick the few that make check needs. What does not build is an error. Generated code
-# and copies of the sources that it belongs to are in OUTDIR/codecs.src.
+# codecs.sh OUTDIR [quick|servers] - builds the workloads that call other libraries' codecs: for
+# tests/bench/codecs.sh all of them, with quick the few that make check needs; with servers nothing but
+# the servers in frameworks. What does not build is an error. Generated code and copies of the sources that
+# it belongs to are in OUTDIR/codecs.src.
 set -eu -o pipefail
 
-[ $# -ge 1 ] || { echo "usage: $0 OUTDIR [quick]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: $0 OUTDIR [quick|servers]" >&2; exit 2; }
 src=$(cd "$(dirname "$0")" && pwd)
-quick=${2:-}
+what=${2:-all}
 mkdir -p "$1/codecs.src"
 out=$(cd "$1" && pwd)
 gen=$out/codecs.src
@@ -103,12 +104,21 @@ go_benchmarks() {
     built gobench.test
 }
 
-c_programs
-if [ -n "$quick" ]; then
-    go_program gocodecs_quick quick
-    go_benchmarks
-    exit
-fi
+# Both programs are of one module. What they were built with is in its go.sum.
+server_programs() {
+    local go name
+
+    has goservers goservers go.mod && has grpcload goservers go.mod && return
+    go=$("$src/../find_go.sh") || die "no Go >= 1.22, see https://go.dev/dl/"
+    (cd "$src/goservers" && GOFLAGS=-buildvcs=false CGO_ENABLED=0 "$go" build -o "$out/" . ./grpcload) ||
+        die "cannot build goservers"
+    (cd "$src" && GOFLAGS=-buildvcs=false CGO_ENABLED=0 "$go" build -o "$out/" ./goload) ||
+        die "cannot build goload"
+    for name in goservers grpcload; do
+        has $name goservers go.mod || built $name
+    done
+}
+
 # As Cargo.lock has it, and with the profile that users build with.
 rust_program() {
     has rustcodecs rust && return
@@ -126,6 +136,19 @@ node_program() {
     built codecs_node.js
 }
 
+case $what in
+servers)
+    server_programs
+    exit
+    ;;
+quick)
+    c_programs
+    go_program gocodecs_quick quick
+    go_benchmarks
+    exit
+    ;;
+esac
+c_programs
 cxx_programs
 go_program gocodecs ""
 GOEXPERIMENT=jsonv2 go_program gocodecs_v2 quick github.com/fxamacker/cbor/v2@v2.10.0

@@ -10,9 +10,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"io"
-	"log"
 	"net/http"
-	"time"
 
 	truth "hbprof/workload/lib"
 	"hbprof/workload/lib/serve"
@@ -23,13 +21,10 @@ const codec = "encoding/json"
 // server is one mode.
 type server struct {
 	*serve.Server
-	fresh func(big bool) any
-	enc   *truth.Func
-	dec   *truth.Func
-
-	tls     *tls.Config
-	db      *sql.DB
-	queries *serve.Samples
+	enc, dec *truth.Func
+	tls      *tls.Config
+	db       *sql.DB
+	queries  *serve.Samples
 }
 
 // mode makes a server of it: its handler, and what else it needs.
@@ -57,37 +52,21 @@ func useStreams(s *server) {
 	s.dec = s.Set.Func(codec, "decode", codec+".(*Decoder).Decode")
 }
 
-// counted times a codec's call for its function and for the request.
-func (s *server) counted(c *serve.Conn, f *truth.Func, size *int, call func() error) (int64, error) {
-	f.Enter()
-	t0 := truth.Now()
-	err := call()
-	ns := truth.Now() - t0
-	f.Return(ns, *size, err != nil)
-	c.AddCodec(ns)
-	return ns, err
-}
-
 func fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusBadRequest)
 }
 
-// isBig: the one document of more than 4 KB.
-func isBig(r *http.Request) bool {
-	return r.ContentLength > 4096
-}
-
 // respond has decoded the body, does the work, and encodes what was decoded.
 func (s *server) respond(w http.ResponseWriter, r *http.Request, body []byte) int64 {
-	c, v, size := serve.ConnOf(r.Context()), s.fresh(isBig(r)), len(body)
-	ns, err := s.counted(c, s.dec, &size, func() error { return json.Unmarshal(body, v) })
+	c, v, size := serve.ConnOf(r.Context()), s.Fresh(r.ContentLength), len(body)
+	ns, err := s.Timed(c, s.dec, &size, func() error { return json.Unmarshal(body, v) })
 	if err != nil {
 		fail(w, err)
 		return ns
 	}
 	s.work()
 	var text []byte
-	more, err := s.counted(c, s.enc, &size, func() (err error) {
+	more, err := s.Timed(c, s.enc, &size, func() (err error) {
 		text, err = json.Marshal(v)
 		size = len(text)
 		return err
@@ -154,9 +133,9 @@ func (c *counter) Write(b []byte) (int, error) {
 func (s *server) handleStream() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		t0 := truth.Now()
-		c, v, size := serve.ConnOf(r.Context()), s.fresh(isBig(r)), int(r.ContentLength)
+		c, v, size := serve.ConnOf(r.Context()), s.Fresh(r.ContentLength), int(r.ContentLength)
 		dec := json.NewDecoder(r.Body)
-		ns, err := s.counted(c, s.dec, &size, func() error { return dec.Decode(v) })
+		ns, err := s.Timed(c, s.dec, &size, func() error { return dec.Decode(v) })
 		if err != nil {
 			fail(w, err)
 			return
@@ -164,7 +143,7 @@ func (s *server) handleStream() http.HandlerFunc {
 		s.work()
 		out := &counter{Writer: w}
 		enc := json.NewEncoder(out)
-		more, err := s.counted(c, s.enc, &out.n, func() error { return enc.Encode(v) })
+		more, err := s.Timed(c, s.enc, &out.n, func() error { return enc.Encode(v) })
 		if err != nil {
 			truth.Fatalf("cannot encode: %v", err)
 		}
@@ -178,9 +157,7 @@ func (s *server) serve(h http.Handler) {
 	if s.tls != nil {
 		lis = newHandshakes(lis, s.tls, s.Group("crypto/tls.(*Conn).serverHandshake"))
 	}
-	srv := &http.Server{Handler: h, ConnContext: serve.WithConn, ReadHeaderTimeout: time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { truth.Fatalf("the server has ended: %v", srv.Serve(lis)) }()
+	serve.HTTP(lis, h)
 }
 
 func main() {
@@ -189,13 +166,6 @@ func main() {
 		names = append(names, m.name)
 	}
 	s := &server{Server: serve.NewServer(names)}
-	small, big := truth.NewDoc(s.Set.Opt.Size), truth.NewDoc("device")
-	s.fresh = func(isBig bool) any {
-		if isBig {
-			return big.Fresh()
-		}
-		return small.Fresh()
-	}
 	for _, m := range modes {
 		if m.name == s.Set.Opt.Mode {
 			m.prepare(s)

@@ -48,7 +48,8 @@ func share(list []sample) float64 {
 	return 100 * float64(codec) / float64(max(latency, 1))
 }
 
-// Lines are LATENCY and SHARE under this name; none without a request.
+// Lines are LATENCY, and SHARE where a codec's calls could be told which request they belong to. None without
+// a request.
 func (s *Samples) Lines(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,12 +64,16 @@ func (s *Samples) Lines(name string) []string {
 		codec += float64(x.codec)
 	}
 	at := func(permille int) float64 { return float64(s.list[rank(n, permille)].latency) }
-	return []string{
+	lines := []string{
 		fmt.Sprintf("LATENCY %s count=%d mean=%.1f min=%d p50=%.1f p90=%.1f p99=%.1f p999=%.1f max=%d",
 			name, n, latency/float64(n), s.list[0].latency, at(500), at(900), at(990), at(999),
 			s.list[n-1].latency),
-		fmt.Sprintf("SHARE %s codec_mean_ns=%.1f all_pct=%.2f p50_pct=%.2f p99_pct=%.2f", name,
-			codec/float64(n), share(s.list), share(s.list[n*45/100:max(n*55/100, n*45/100+1)]),
-			share(s.list[rank(n, 990):])),
 	}
+	if codec > 0 {
+		lines = append(lines, fmt.Sprintf(
+			"SHARE %s codec_mean_ns=%.1f all_pct=%.2f p50_pct=%.2f p99_pct=%.2f", name,
+			codec/float64(n), share(s.list),
+			share(s.list[n*45/100:max(n*55/100, n*45/100+1)]), share(s.list[rank(n, 990):])))
+	}
+	return lines
 }

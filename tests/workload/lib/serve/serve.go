@@ -10,7 +10,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,6 +129,7 @@ type Server struct {
 
 	AtEnd func() // adds lines to the truth; nil: there are none
 
+	small, big        *truth.Doc
 	groups            []group
 	unix, short, tail *bool
 	lis               net.Listener
@@ -145,6 +149,7 @@ func NewServer(modes []string) *Server {
 	}
 	s.Work = Work{int64(opt.NS), *work == "sleep"}
 	s.Set = truth.NewSet(opt)
+	s.small, s.big = truth.NewDoc(opt.Size), truth.NewDoc("device")
 	return s
 }
 
@@ -167,6 +172,35 @@ func (s *Server) Listen() net.Listener {
 	}
 	s.lis = lis
 	return &listener{lis, s.Log}
+}
+
+// Fresh is an empty value for a body of this length: the load's own document, or that of its tail.
+func (s *Server) Fresh(length int64) any {
+	if length == int64(len(s.big.Text)) {
+		return s.big.Fresh()
+	}
+	return s.small.Fresh()
+}
+
+// Timed makes a codec's call for its function and for the request, and returns its ns. The size is
+// looked at after the call. There may be no connection.
+func (s *Server) Timed(c *Conn, f *truth.Func, size *int, call func() error) (int64, error) {
+	f.Enter()
+	t0 := truth.Now()
+	err := call()
+	ns := truth.Now() - t0
+	f.Return(ns, *size, err != nil)
+	if c != nil {
+		c.AddCodec(ns)
+	}
+	return ns, err
+}
+
+// HTTP serves a listener as long as the process lives.
+func HTTP(lis net.Listener, h http.Handler) {
+	srv := &http.Server{Handler: h, ConnContext: WithConn, ReadHeaderTimeout: time.Minute,
+		ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { truth.Fatalf("the server has ended: %v", srv.Serve(lis)) }()
 }
 
 // Run says that the server is ready, has it loaded, and prints what came of it. It

@@ -55,7 +55,10 @@ WARN += -Werror
 endif
 CFLAGS ?= -O2 -g
 INCLUDES    = -Iinclude -Iuser -I. -I$(O)/gen
-ALL_CFLAGS  = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -D_GNU_SOURCE
+# x86-64 code is decoded by Zydis; A64 needs no library. So every build reads files of arm64, and a
+# build for arm64 none of x86-64.
+HAVE_ZYDIS := $(if $(filter x86,$(ARCH)),1,0)
+ALL_CFLAGS  = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -D_GNU_SOURCE -DHB_HAVE_ZYDIS=$(HAVE_ZYDIS)
 ALL_LDFLAGS = $(LDFLAGS)
 ifneq ($(SAN),)
 ALL_CFLAGS  += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
@@ -66,7 +69,8 @@ ALL_CFLAGS  += --coverage
 ALL_LDFLAGS += --coverage
 endif
 # Zydis has no pkg-config file in Debian.
-LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcjson 2>/dev/null) -lZydis -liberty \
+LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcjson 2>/dev/null) \
+	$(if $(filter 1,$(HAVE_ZYDIS)),-lZydis) -liberty \
 	-lpthread -lm
 
 .DELETE_ON_ERROR:
@@ -91,7 +95,7 @@ $(PKG_CONFIG) --exists 'libbpf >= 1.1' 2>/dev/null || need libbpf-dev$(CROSS_DEB
 $(PKG_CONFIG) --exists libelf 2>/dev/null || need libelf-dev$(CROSS_DEB); \
 $(PKG_CONFIG) --exists zlib 2>/dev/null || need zlib1g-dev$(CROSS_DEB); \
 $(PKG_CONFIG) --exists libcjson 2>/dev/null || need libcjson-dev$(CROSS_DEB); \
-has Zydis/Zydis.h || need libzydis-dev$(CROSS_DEB); \
+test $(HAVE_ZYDIS) = 0 || has Zydis/Zydis.h || need libzydis-dev$(CROSS_DEB); \
 has libiberty/demangle.h || need libiberty-dev$(CROSS_DEB); \
 test -z "$$miss" || { \
 	echo "hbprof cannot be built: Debian packages are missing:$$miss" >&2; \
@@ -109,7 +113,8 @@ endif
 # ---- the tool -------------------------------------------------------------------------------
 
 LAYERS    := util model target sym probe capture report trace cmd
-USER_SRC  := $(foreach l,$(LAYERS),$(sort $(wildcard user/$(l)/*.c)))
+USER_SRC  := $(filter-out $(if $(filter 0,$(HAVE_ZYDIS)),user/probe/insn_x86.c user/probe/x86_search.c), \
+	$(foreach l,$(LAYERS),$(sort $(wildcard user/$(l)/*.c))))
 FLAME_SRC := $(sort $(wildcard flamegraph/*.c))
 # Everything but the part that needs libbpf and the skeleton: what unit tests link against.
 PURE_SRC  := $(filter-out user/trace/% user/cmd/%,$(USER_SRC)) $(FLAME_SRC)

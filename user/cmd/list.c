@@ -27,7 +27,9 @@ static const struct argp_option options[] = {
 	 "Look for the function NAME as well; OP is encode or decode (may be repeated)", 1},
 	{"codecs", OPT_CODECS, "FILE", 0, CODECS_HELP, 1},
 	{"exit", OPT_EXIT, "MODE", 0,
-	 "Where a call's end would be seen: site, the return address (default), or ret", 1},
+	 "Where a call's end would be seen: site, the return address, or ret (on "
+	 "arm64 the default)",
+	 1},
 	{"all", OPT_ALL, NULL, 0, "Show the codecs that are known but not here, too", 2},
 	{"format", OPT_FORMAT, "FORMAT", 0, "table (default) or json", 2},
 	{"verbose", 'v', NULL, 0, "Say more on stderr; twice: debugging", 2},
@@ -39,7 +41,8 @@ struct list_args {
 	const char *file;
 	const char **probe, **codecs;
 	size_t nr_probes, nr_codecs;
-	bool all, json, exit_ret;
+	bool all, json;
+	u8 exit_by; /* enum plan_exit */
 	int verbose;
 };
 
@@ -75,7 +78,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_EXIT:
 		check_word(st, "--exit", arg, "site", "ret");
-		a->exit_ret = !strcmp(arg, "ret");
+		a->exit_by = !strcmp(arg, "ret") ? PLAN_EXIT_RET : PLAN_EXIT_SITE;
 		return 0;
 	case OPT_ALL:
 		a->all = true;
@@ -161,7 +164,7 @@ static int list(const struct list_args *a)
 	struct plan_opts po = {
 		.probe = a->probe,
 		.nr_probes = a->nr_probes,
-		.exit_ret = a->exit_ret,
+		.exit_by = a->exit_by,
 		.allow_none = true,
 	};
 	struct registry *codecs = NULL;

@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
 	{"duration", 'd', "TIME", 0, "Stop after TIME: 10s, 500ms (default: until Ctrl-C)", 2},
 	{"exit", OPT_EXIT, "MODE", 0,
 	 "Where a call's end is seen: site, the return address (default), or ret, the function's "
-	 "return instructions",
+	 "return instructions (default on arm64)",
 	 2},
 	{"max-tasks", OPT_MAX_TASKS, "N", 0,
 	 "Goroutines or threads followed at once (default 65536); calls of others are counted as "
@@ -81,7 +81,8 @@ struct record_opts {
 	size_t nr_probes, nr_codecs;
 	const char *output;
 	enum report_format format;
-	bool exit_ret, no_live, quiet;
+	bool no_live, quiet;
+	u8 exit_by; /* enum plan_exit */
 	int verbose;
 	u64 start_mono_ns; /* of the command */
 };
@@ -128,7 +129,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case OPT_EXIT:
 		if (strcmp(arg, "site") && strcmp(arg, "ret"))
 			argp_error(st, "--exit is 'site' or 'ret', not '%s'", arg);
-		o->exit_ret = !strcmp(arg, "ret");
+		o->exit_by = !strcmp(arg, "ret") ? PLAN_EXIT_RET : PLAN_EXIT_SITE;
 		return 0;
 	case OPT_MAX_TASKS:
 		parse_number(st, "--max-tasks", arg, 1u << 22, &o->max_tasks);
@@ -303,8 +304,7 @@ out:
 
 static int record(const struct record_opts *o)
 {
-	struct plan_opts po = {
-		.probe = o->probe, .nr_probes = o->nr_probes, .exit_ret = o->exit_ret};
+	struct plan_opts po = {.probe = o->probe, .nr_probes = o->nr_probes, .exit_by = o->exit_by};
 	struct proc *p = NULL;
 	struct registry *codecs = NULL;
 	struct plan *plan = NULL;

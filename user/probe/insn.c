@@ -9,8 +9,12 @@
 const struct insn_ops *insn_ops__find_on(u16 e_machine, u32 kernel)
 {
 	switch (e_machine) {
+#if HB_HAVE_ZYDIS
 	case EM_X86_64:
 		return insn_x86__ops(kernel);
+#endif
+	case EM_AARCH64:
+		return insn_arm64__ops(kernel);
 	default:
 		return NULL;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * insn.h - what the site finder needs to know of an instruction, the same for every architecture.
- * One table (struct insn_ops) and one file per architecture: insn_x86.c, later insn_arm64.c.
+ * One table (struct insn_ops) and one file per architecture: insn_x86.c, insn_arm64.c. A build for
+ * another machine than x86-64 has no decoder for x86-64: that is a library.
  *
  * Register numbers are the architecture's own: x86 AX 0, CX 1, DX 2, BX 3, SP 4, BP 5, SI 6, DI 7,
  * R8..R15; arm64 X0..X30.
@@ -69,6 +70,12 @@ struct insn_ops {
 	const char *name;
 	u8 min_len; /* alignment and smallest length: x86 1, arm64 4 */
 	u8 sp_reg;  /* number of SP among the registers, or INSN_NO_REG */
+	u8 ra_reg;  /* that has the return address at a function's entry, or INSN_NO_REG: it is in
+		       memory at SP */
+	bool ret_cheap; /* returns are emulated: probing them costs what a return site does */
+	u8 arg_reg;	/* that has the first argument of a native function */
+	u32 read_regs;	/* bit per register that the handlers read (bpf/arch.bpf.h, arch_regs()) */
+	u8 breakpoint[4], breakpoint_len; /* what a probe puts in the place of its instruction */
 	s32 ret_sp; /* SP right after the return - SP at the callee's entry: x86 8, arm64 0 */
 	/* Decodes the instruction at vaddr. 0, or -EILSEQ: not an instruction, or cut by max. */
 	int (*decode)(const u8 *code, size_t max, u64 vaddr, struct insn *out);
@@ -88,6 +95,11 @@ struct insn_ops {
 	 */
 	int (*scan_slots)(const u8 *code, size_t len, u64 vaddr, const u64 *slot, size_t nr_slots,
 			  int (*cb)(void *arg, u64 at, u64 slot, bool call), void *arg);
+	/*
+	 * True if the code is a stub that does nothing but jump through a slot, as a procedure linkage
+	 * table has them. `len` may be more than the stub's.
+	 */
+	bool (*stub)(const u8 *code, size_t len, u64 vaddr, u64 *slot);
 	/* Go's entry rule; see site__entry(). 0 and *at (vaddr), *taken, or -ENOENT. */
 	int (*go_entry)(const u8 *code, size_t len, u64 vaddr, u64 *at, bool *taken);
 };

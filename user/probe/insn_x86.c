@@ -49,6 +49,7 @@
 #include "probe/insn_arch.h"
 
 #define X86_SP	 4
+#define X86_DI	 7
 #define X86_GPRS 0xffffu
 
 struct x86_insn {
@@ -629,11 +630,12 @@ static int decode_6_18(const u8 *code, size_t max, u64 vaddr, struct insn *out)
 	return x86_decode(code, max, vaddr, true, out);
 }
 
-#define X86_OPS(fn)                                                                        \
-	{                                                                                  \
-		.e_machine = EM_X86_64, .name = "x86-64", .min_len = 1, .sp_reg = X86_SP,  \
-		.ret_sp = 8, .decode = fn, .scan = x86_scan, .scan_slots = x86_scan_slots, \
-		.go_entry = x86_go_entry,                                                  \
+#define X86_OPS(fn)                                                                           \
+	{                                                                                     \
+		.e_machine = EM_X86_64, .name = "x86-64", .min_len = 1, .sp_reg = X86_SP,     \
+		.ra_reg = INSN_NO_REG, .arg_reg = X86_DI, .read_regs = X86_GPRS, .ret_sp = 8, \
+		.breakpoint = {0xcc}, .breakpoint_len = 1, .decode = fn, .scan = x86_scan,    \
+		.scan_slots = x86_scan_slots, .stub = x86_stub, .go_entry = x86_go_entry,     \
 	}
 
 static const struct insn_ops ops_any = X86_OPS(decode_any);

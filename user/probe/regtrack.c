@@ -9,12 +9,13 @@
 #define SP_MAX	 (1 << 26) /* no frame is larger; keeps sums of deltas far from overflow */
 #define MAX_SLOT (INT16_MAX - HB_LOC_STACK)
 
-void regtrack__init(struct regtrack *t, u8 sp_reg)
+void regtrack__init(struct regtrack *t, const struct insn_ops *ops)
 {
 	memset(t, 0, sizeof(*t));
-	t->sp_reg = sp_reg;
+	t->sp_reg = ops->sp_reg;
+	t->read_regs = ops->read_regs;
 	for (unsigned int r = 0; r < HB_LOC_NR; r++)
-		if (r != sp_reg)
+		if (r != t->sp_reg)
 			t->in[r] = 1u << r;
 }
 
@@ -79,12 +80,15 @@ bool regtrack__step(struct regtrack *t, const struct insn *in)
 
 s16 regtrack__loc(const struct regtrack *t, unsigned int r)
 {
+	u32 held;
+
 	if (r >= HB_LOC_NR)
 		return HB_LOC_LOST;
-	if (t->in[r] >> r & 1)
+	held = t->in[r] & t->read_regs;
+	if (held >> r & 1)
 		return (s16)r;
 	for (int reg = 0; reg < 32; reg++)
-		if (t->in[r] >> reg & 1)
+		if (held >> reg & 1)
 			return (s16)reg;
 	for (unsigned int n = 0; n < t->nr_slots[r]; n++) {
 		s64 d = (s64)t->slot[r][n] - t->sp;

@@ -14,12 +14,13 @@ struct regtrack {
 	u32 in[HB_LOC_NR]; /* bit per register that holds the boundary's register r */
 	s32 slot[HB_LOC_NR][REGTRACK_SLOTS]; /* from the boundary's SP */
 	u8 nr_slots[HB_LOC_NR];
+	u32 read_regs; /* those that count as places: insn_ops.read_regs */
 	u8 sp_reg;
 	s32 sp; /* SP now - SP at the boundary */
 };
 
-/* All registers are where they are; sp_reg is never followed: its value is what sp is for. */
-void regtrack__init(struct regtrack *t, u8 sp_reg);
+/* All registers are where they are; SP is never followed: its value is what sp is for. */
+void regtrack__init(struct regtrack *t, const struct insn_ops *ops);
 /* Over one instruction. False: SP is not known after it, the tracking is over. */
 bool regtrack__step(struct regtrack *t, const struct insn *in);
 /* As hb_site.loc: a register, HB_LOC_STACK + n, or HB_LOC_LOST. */

@@ -32,6 +32,12 @@ static u64 last_frame_insn(const struct codemap *m)
 	return last;
 }
 
+/* Behind it, the return address is not where the handler looks for it. */
+static bool loses_ra(const struct code *c, const struct insn *in)
+{
+	return c->ops->ra_reg != INSN_NO_REG && in->writes >> c->ops->ra_reg & 1;
+}
+
 static int entry_block(const struct codemap *m, const struct site_want *want, struct site *out,
 		       const char **why)
 {
@@ -45,7 +51,7 @@ static int entry_block(const struct codemap *m, const struct site_want *want, st
 		*why = "a loop leads back to its first instruction: it would be counted as calls";
 		return -ENOTSUP;
 	}
-	regtrack__init(&t, c->ops->sp_reg);
+	regtrack__init(&t, c->ops);
 	for (int n = 0; n < SITE_LINE_INSNS && at <= last; n++) {
 		if ((n && codemap__is_join(m, at)) || code__decode(c, at, &in))
 			break;
@@ -54,7 +60,8 @@ static int entry_block(const struct codemap *m, const struct site_want *want, st
 			best = rank;
 			site__set(out, c, at, &in, &t, 0);
 		}
-		if (rank == SITE_RANK_CHEAP || site_line_ends(&in) || !regtrack__step(&t, &in))
+		if (rank == SITE_RANK_CHEAP || site_line_ends(&in) || !regtrack__step(&t, &in) ||
+		    loses_ra(c, &in))
 			break;
 		at += in.len;
 	}
@@ -75,7 +82,7 @@ static int entry_go(const struct code *c, const struct site_want *want, struct s
 
 	if (!c->ops->go_entry || c->ops->go_entry(c->bytes, c->len, c->vaddr, &to, &taken))
 		return -ENOENT;
-	regtrack__init(&t, c->ops->sp_reg);
+	regtrack__init(&t, c->ops);
 	for (; at <= to && !code__decode(c, at, &in); at += in.len) {
 		if (at == to) {
 			if (site_rank(&in, &t, want->entry_regs) < SITE_RANK_STEP)

@@ -45,7 +45,7 @@ int site__return_in(const struct code *c, const struct codemap *m, u64 ra,
 		return -EILSEQ; /* inside an instruction: nothing returns to here */
 	if (want->lang == HB_LANG_GO)
 		from = goroutine_known(c, m, ra);
-	regtrack__init(&t, c->ops->sp_reg);
+	regtrack__init(&t, c->ops);
 	for (int n = 0; n < SITE_LINE_INSNS; n++) {
 		if (n && m && codemap__is_join(m, at))
 			break;
@@ -130,7 +130,7 @@ static int add_rets(const struct codemap *m, u32 func, struct site_list *out)
 	struct insn in;
 	int err;
 
-	regtrack__init(&t, c->ops->sp_reg);
+	regtrack__init(&t, c->ops);
 	for (u64 at = c->vaddr; code__contains(c, at); at += in.len) {
 		if (!codemap__is_insn(m, at) || code__decode(c, at, &in)) {
 			in.len = c->ops->min_len; /* padding */

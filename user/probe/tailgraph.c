@@ -12,8 +12,7 @@
 #include "util/array.h"
 
 /* Functions looked at, for all that is asked; beyond, anything may be jumped to. Bounds the time. */
-#define NODES_MAX  4096
-#define STUB_INSNS 3 /* endbr64, mov $index,%r11d, jmp *slot */
+#define NODES_MAX 4096
 
 struct edge {
 	struct tail_place to, end; /* end: behind stubs */
@@ -58,24 +57,11 @@ void tailgraph__free(struct tailgraph *g)
 
 /* ---- making nodes ------------------------------------------------------------------------- */
 
-/* Code that does nothing but jump through a slot: the stub of a procedure linkage table. */
 static bool is_stub(const struct code *c, u64 at, u64 *slot)
 {
-	struct insn in;
+	size_t off = (size_t)(at - c->vaddr);
 
-	for (int n = 0; n < STUB_INSNS; n++, at += in.len) {
-		if (code__decode(c, at, &in))
-			return false;
-		if (in.kind == INSN_JMP_IND) {
-			*slot = in.slot;
-			return in.slot;
-		}
-		/* Whatever a stub does first, it touches neither SP nor what arguments are in. */
-		if (in.kind != INSN_OTHER || in.sp_delta || in.stores || in.sp_store_len ||
-		    in.writes & ~(1u << 11))
-			return false;
-	}
-	return false;
+	return code__contains(c, at) && c->ops->stub(c->bytes + off, c->len - off, at, slot);
 }
 
 /* Follows stubs from *at to the function, c. False: it is not known which. */

@@ -15,6 +15,7 @@
 #define COND_BE		   6 /* jbe */
 #define REG_BP		   5
 
+#define STUB_INSNS	   3 /* endbr64, mov $index,%r11d, jmp *slot */
 #define GO_PROLOGUE_INSNS  8
 #define GO_MORESTACK_INSNS 64 /* spills of up to 9 + 15 registers, the call, reloads, the jump */
 
@@ -124,6 +125,26 @@ static int decode_at(const u8 *code, size_t len, u64 vaddr, u64 at, struct insn 
 	if (at < vaddr || off >= len)
 		return -EILSEQ;
 	return insn_x86__ops(0)->decode(code + off, len - off, at, in);
+}
+
+bool x86_stub(const u8 *code, size_t len, u64 vaddr, u64 *slot)
+{
+	struct insn in;
+	u64 at = vaddr;
+
+	for (int n = 0; n < STUB_INSNS; n++, at += in.len) {
+		if (decode_at(code, len, vaddr, at, &in))
+			return false;
+		if (in.kind == INSN_JMP_IND) {
+			*slot = in.slot;
+			return in.slot;
+		}
+		/* Whatever a stub does first, it touches neither SP nor what arguments are in. */
+		if (in.kind != INSN_OTHER || in.sp_delta || in.stores || in.sp_store_len ||
+		    in.writes & ~(1u << 11))
+			return false;
+	}
+	return false;
 }
 
 /* True if the code at `at` calls something and then begins the function anew: runtime.morestack. */

@@ -344,12 +344,14 @@ static int func_body(const struct plan_image *pi, const struct func *f, struct c
 	return 0;
 }
 
-/* Entry and, for --exit=ret, the returns of one function. 0, or -ENOTSUP: it is left out. */
-static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_ret)
+/* Entry and, where that is how its exits are seen, the returns of one function. 0, or -ENOTSUP: it is
+ * left out. */
+static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, enum plan_exit exit_by)
 {
 	struct plan_image *pi = &pl->image[pf->image];
 	struct site_want want = plan__want(pf->f);
 	const char *why = "";
+	bool asked = false;
 	struct site entry;
 	struct code body;
 	size_t before;
@@ -367,11 +369,17 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_r
 	pf->tails = site__has_tails(&body);
 	if (site_list__add(&pi->sites, &entry))
 		return -ENOMEM;
-	if (!exit_ret)
+	if (exit_by == PLAN_EXIT_AUTO)
+		exit_by = pi->ops->ret_cheap ? PLAN_EXIT_RET : PLAN_EXIT_SITE;
+	else
+		asked = exit_by == PLAN_EXIT_RET;
+	if (exit_by == PLAN_EXIT_SITE)
 		return 0;
 	/* At a jump out the call has not ended, and its result is not there yet. */
 	if (pf->tails) {
-		plan__warn(pl, "%s may leave by a jump; return sites are used for it", pf->f->name);
+		if (asked)
+			plan__warn(pl, "%s may leave by a jump; return sites are used for it",
+				   pf->f->name);
 		return 0;
 	}
 	before = pi->sites.nr;
@@ -380,15 +388,18 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, bool exit_r
 		return err;
 	if (err) {
 		pi->sites.nr = before;
-		plan__warn(pl, "%s: its returns cannot all be probed; return sites are used for it",
-			   pf->f->name);
+		if (asked)
+			plan__warn(pl,
+				   "%s: its returns cannot all be probed; return sites are used "
+				   "for it",
+				   pf->f->name);
 		return 0;
 	}
 	pf->exit_ret = true;
 	return 0;
 }
 
-static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
+static int func_add(struct plan *pl, u32 image, struct func *f, enum plan_exit exit_by)
 {
 	struct plan_func pf = {.f = f, .image = image};
 	const struct func *known = func_of_code(pl, image, f->vaddr);
@@ -401,7 +412,7 @@ static int func_add(struct plan *pl, u32 image, struct func *f, bool exit_ret)
 			   f->name, PLAN_GROUP_CALIB);
 		return 0;
 	}
-	err = func_sites(pl, &pf, pl->nr_funcs, exit_ret);
+	err = func_sites(pl, &pf, pl->nr_funcs, exit_by);
 	if (err)
 		return err == -ENOTSUP ? 0 : err;
 	pl->func[pl->nr_funcs++] = pf;
@@ -453,16 +464,15 @@ static int image_recovery_site(struct plan *pl, u32 image)
 	return err ? err : runtime_site(pi, "runtime.Goexit", HB_ROLE_PANIC, 0);
 }
 
-/* What undoes the stack of C and C++ without passing a return: its first argument's register must be
- * intact where it is a jmp_buf. */
+/* What undoes the stack of C and C++ without passing a return: its first argument must be there where it
+ * is a jmp_buf. */
 static const struct {
 	const char *symbol;
 	u8 role;
-	u32 entry_regs;
 } undoers[] = {
-	{"longjmp", HB_ROLE_LONGJMP, 1u << 7},
-	{"__longjmp_chk", HB_ROLE_LONGJMP, 1u << 7},
-	{"__cxa_begin_catch", HB_ROLE_CATCH, 0},
+	{"longjmp", HB_ROLE_LONGJMP},
+	{"__longjmp_chk", HB_ROLE_LONGJMP},
+	{"__cxa_begin_catch", HB_ROLE_CATCH},
 };
 
 static int image_undo_sites(struct plan *pl, u32 image)
@@ -472,8 +482,7 @@ static int image_undo_sites(struct plan *pl, u32 image)
 
 	for (size_t i = 0; pi->syms && pi->ops && i < sizeof(undoers) / sizeof(*undoers) && !err;
 	     i++) {
-		struct site_want want = {.entry_regs = undoers[i].entry_regs,
-					 .lang = HB_LANG_NATIVE};
+		struct site_want want = {.lang = HB_LANG_NATIVE};
 		const struct sym *s;
 		struct func f = {0};
 		const char *why;
@@ -484,6 +493,8 @@ static int image_undo_sites(struct plan *pl, u32 image)
 			continue;
 		f.vaddr = s->vaddr;
 		f.size = s->size;
+		if (undoers[i].role == HB_ROLE_LONGJMP)
+			want.entry_regs = 1u << pi->ops->arg_reg;
 		if (func_body(pi, &f, &body) || site__entry(&body, &want, 0, &site, &why))
 			continue;
 		site.role = undoers[i].role;
@@ -537,7 +548,7 @@ static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct 
 
 	for (size_t i = 0; i < g->nr && !err; i++) {
 		for (size_t k = g->v[i].from; k < g->v[i].to && !err; k++)
-			err = func_add(pl, g->v[i].image, &pl->list.v[k], o->exit_ret);
+			err = func_add(pl, g->v[i].image, &pl->list.v[k], o->exit_by);
 	}
 	/* Behind all functions: one image calls those of another. */
 	if (!err)

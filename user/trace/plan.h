@@ -21,11 +21,18 @@
 struct registry;
 struct registry_alt;
 
+/* Where the end of a call is seen. */
+enum plan_exit {
+	PLAN_EXIT_AUTO, /* at return sites, or at the returns where these are emulated: on arm64 */
+	PLAN_EXIT_SITE, /* --exit=site: behind the calls */
+	PLAN_EXIT_RET, /* --exit=ret: at the function's own returns, where these can all be probed */
+};
+
 struct plan_opts {
 	const struct registry *registry; /* outlives the plan; NULL: the built-in one */
 	const char *const *probe; /* --probe NAME[=OP], nr_probes of them; outlive the plan */
 	size_t nr_probes;
-	bool exit_ret;	 /* --exit=ret */
+	u8 exit_by;	 /* enum plan_exit */
 	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
 };
 

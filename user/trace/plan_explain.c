@@ -2,6 +2,7 @@
 /* plan_explain.c - what to tell a user whose process has nothing to measure, or not what was named. */
 #include "trace/plan_impl.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,9 @@ static int explain_nothing(const struct plan *pl, const struct registry_report *
 		for (u32 i = 0; i < pl->nr_warnings; i++)
 			log_err("%s", pl->warning[i]);
 	} else if (exe && !exe->ops) {
-		log_err("%s is code for a machine that hbprof cannot probe here", exe->path);
+		log_err("%s is code for %s, which this build of hbprof cannot decode%s", exe->path,
+			exe->im->machine == EM_X86_64 ? "x86-64" : "another machine",
+			exe->im->machine == EM_X86_64 ? ": use one for x86-64" : "");
 	} else if (rep->linked[0] && !has_state(pl, REGISTRY_INLINED) &&
 		   has_state(pl, REGISTRY_IMPORTED)) {
 		log_err("%s (%s): %s is called, but its code is in another file that was not seen "

@@ -37,6 +37,7 @@ bool session__site_intact(const struct session *s, u32 image, const struct site 
 {
 	const struct plan_image *pi = &s->plan->image[image];
 	const u8 *memory;
+	size_t brk_len;
 	u64 at;
 
 	if (p->image != pi || site->vaddr < p->vaddr || site->vaddr / PAGE != p->vaddr / PAGE)
@@ -49,8 +50,10 @@ bool session__site_intact(const struct session *s, u32 image, const struct site 
 		return true; /* not permitted, or the process is gone: the file was compared */
 	if (p->nr_memory < (ssize_t)(at + site->len))
 		return false; /* nothing is mapped where this code should be */
-	/* In memory a breakpoint (0xcc) of another tracer may stand on its first byte. */
+	/* In memory a breakpoint of another tracer may stand in its place. */
 	memory = p->memory + at;
-	return !memcmp(memory + 1, site->bytes + 1, site->len - 1) &&
-	       (memory[0] == site->bytes[0] || memory[0] == 0xcc);
+	brk_len = pi->ops->breakpoint_len;
+	return !memcmp(memory + brk_len, site->bytes + brk_len, site->len - brk_len) &&
+	       (!memcmp(memory, site->bytes, brk_len) ||
+		!memcmp(memory, pi->ops->breakpoint, brk_len));
 }

@@ -23,10 +23,10 @@
 #define BOUNDED(i, mask) ((u64)(i) & (mask))
 #endif
 
-/* tgid -> process index. Used when there is more than one target. */
+/* tgid -> process index, of the targets that are measured now, if not cfg_tgid. */
 HB_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, HB_MAX_PROCS);
 	__type(key, u32);
 	__type(value, u32);
 } procs SEC(".maps");
@@ -52,6 +52,23 @@ HB_SHARED const volatile u64 cfg_pidns_dev, cfg_pidns_ino;
 
 /* Written by user space at run time. */
 HB_SHARED bool recording; /* set once every site is attached, so that none starts early */
+/* Direct-mapped cache of procs: tgid << 32 | index + 1. Written with it, and emptied before it. */
+HB_SHARED u64 hot_procs[HB_HOT_PROCS];
+
+/* The index of a target that is measured; -1: it is none. */
+static __always_inline int target_index(u32 tgid)
+{
+	u64 hot;
+	u32 *p;
+
+	if (cfg_tgid)
+		return tgid == cfg_tgid ? 0 : -1;
+	hot = *(volatile u64 *)&hot_procs[BOUNDED(tgid, 255)];
+	if (hot >> 32 == tgid)
+		return (int)(u32)hot - 1;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	return p ? (int)(*p & 0x7fff) : -1;
+}
 
 /* Process and thread id as user space knows them; 0 for a process of another PID namespace. */
 static __always_inline u64 current_pid_tgid(void)

@@ -152,13 +152,6 @@ static __always_inline u32 codec_call(u32 tgid, u32 tid, u64 r14, u64 sp)
 	return best.func;
 }
 
-static __always_inline bool traced(u32 tgid)
-{
-	if (!recording)
-		return false;
-	return cfg_tgid ? tgid == cfg_tgid : bpf_map_lookup_elem(&procs, &tgid) != NULL;
-}
-
 /* Of the user code. Whatever interrupts it, on x86 and arm64 its registers are at the same place, the
  * top of the task's kernel stack: those of the context are the kernel's if that was interrupted. */
 static __always_inline void user_regs(u64 *sp, u64 *g)
@@ -187,10 +180,11 @@ int hb_sample(struct pt_regs *ctx)
 {
 	u64 pid_tgid = current_pid_tgid();
 	u32 zero = 0, tgid = pid_tgid >> 32;
+	int proc = recording ? target_index(tgid) : -1;
 	struct hb_sample *s;
 	u64 sp, g, nr, kernel;
 
-	if (!traced(tgid))
+	if (proc < 0)
 		return 0;
 	s = bpf_map_lookup_elem(&sample_buf, &zero);
 	if (!s)
@@ -198,7 +192,8 @@ int hb_sample(struct pt_regs *ctx)
 	user_regs(&sp, &g);
 	nr = frames_in(bpf_get_stack(ctx, s->ip, HB_STACK_USER * 8, BPF_F_USER_STACK));
 	kernel = frames_in(bpf_get_stack(ctx, &s->ip[nr], HB_STACK_KERNEL * 8, 0));
-	s->tgid = tgid;
+	s->proc = proc;
+	s->pad = 0;
 	s->func = codec_call(tgid, pid_tgid, g, sp);
 	s->top = 0;
 	bpf_probe_read_user(&s->top, sizeof(s->top), (void *)sp);

@@ -30,16 +30,9 @@ static __always_inline u64 frame_sp(const struct hit *h, const struct hb_frame *
 /* The process index, or -1 when this process is not traced or nothing is recorded. */
 static __always_inline int hit_proc(u32 tgid)
 {
-	u32 *p;
-
 	if (tgid == cfg_self_tgid)
 		return HB_PROC_SELF;
-	if (!recording)
-		return -1;
-	if (cfg_tgid)
-		return tgid == cfg_tgid ? 0 : -1;
-	p = bpf_map_lookup_elem(&procs, &tgid);
-	return p ? (int)(*p & 0x7fff) : -1;
+	return recording ? target_index(tgid) : -1;
 }
 
 /* The bounds of g's stack. 0 when SP lies within them, or the enum hb_drop, negated less one. */

@@ -43,6 +43,8 @@ static inline __attribute__((always_inline)) u32 hb_size_sub(u32 size)
 	return (m >= 4 ? size >> (m - 4) : size << (4 - m)) & (HB_SIZE_SUB - 1);
 }
 
+#define HB_MAX_PROCS 4096   /* targets at once */
+#define HB_HOT_PROCS 256    /* a power of two */
 #define HB_PROC_SELF 0xfffe /* row_key.proc of hbprof's own calibration */
 
 enum hb_lang {
@@ -322,7 +324,8 @@ struct hb_event {
 #define HB_STACK_KERNEL 64
 
 struct hb_sample {
-	u32 tgid;
+	u16 proc; /* process index */
+	u16 pad;
 	u16 func;     /* of the innermost open codec call; HB_FUNC_NONE: in none */
 	u8 nr_user;   /* HB_STACK_USER: perhaps cut there */
 	u8 nr_kernel; /* HB_STACK_KERNEL: perhaps cut there */

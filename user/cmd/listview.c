@@ -335,7 +335,7 @@ void listview__table(const struct listview *v, struct strbuf *out)
 
 	text_add_escaped(out, v->target);
 	strbuf__adds(out, " (");
-	text_add_escaped(out, pl->language);
+	text_add_escaped(out, pl->proc[0].language);
 	strbuf__addf(out, "): %u function%s in %u file%s\n", pl->nr_funcs,
 		     pl->nr_funcs == 1 ? "" : "s", pl->nr_images, pl->nr_images == 1 ? "" : "s");
 	if (pl->nr_funcs) {
@@ -409,7 +409,7 @@ void listview__json(const struct listview *v, struct strbuf *out)
 	jsonw__init(&w, out, true);
 	jsonw__object(&w, NULL);
 	jsonw__str(&w, "target", v->target);
-	jsonw__str(&w, "language", pl->language);
+	jsonw__str(&w, "language", pl->proc[0].language);
 	jsonw__array(&w, "functions");
 	for (u32 i = 0; i < pl->nr_funcs; i++)
 		json_func(&w, pl, i);

@@ -21,6 +21,7 @@
 #include "trace/plan.h"
 #include "trace/sampler.h"
 #include "trace/session.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/fsutil.h"
 #include "util/log.h"
@@ -41,7 +42,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"pid", 'p', "N", 0, "Process to measure (its process id)", 1},
+	{"pid", 'p', "N[,N...]", 0, "Process to measure (its process id; may be repeated)", 1},
 	{"probe", OPT_PROBE, "NAME[=OP]", 0,
 	 "Also measure the function NAME; OP is encode or decode (may be repeated)", 1},
 	{"codecs", OPT_CODECS, "FILE", 0, CODECS_HELP, 1},
@@ -74,7 +75,10 @@ static const struct argp_option options[] = {
 };
 
 struct record_opts {
-	u64 pid, duration_ns, max_tasks, max_rows, max_sites;
+	u64 *pid;
+	u32 nr_pids;
+	size_t cap_pids;
+	u64 duration_ns, max_tasks, max_rows, max_sites;
 	u64 sample_hz;
 	bool no_stacks;
 	const char **probe, **codecs;
@@ -92,6 +96,29 @@ static void parse_number(struct argp_state *st, const char *what, const char *ar
 {
 	if (parse_u64(arg, max, out) || !*out)
 		argp_error(st, "%s '%s' is not a number from 1 to %llu", what, arg, max);
+}
+
+/* "4711" or "4711,4712"; one that is named twice is one process. */
+static void add_pids(struct argp_state *st, const char *arg, struct record_opts *o)
+{
+	char *list = strdup(arg), *rest = list, *word;
+	u64 pid;
+
+	if (!list)
+		argp_failure(st, EXIT_FAILED, ENOMEM, "--pid");
+	while ((word = strsep(&rest, ","))) {
+		u32 i = 0;
+
+		parse_number(st, "--pid", word, 1u << 22, &pid);
+		while (i < o->nr_pids && o->pid[i] != pid)
+			i++;
+		if (i < o->nr_pids)
+			continue;
+		if (array_grow((void **)&o->pid, o->nr_pids, &o->cap_pids, sizeof(*o->pid)))
+			argp_failure(st, EXIT_FAILED, ENOMEM, "--pid");
+		o->pid[o->nr_pids++] = pid;
+	}
+	free(list);
 }
 
 static void set_format(struct argp_state *st, const char *arg, enum report_format *out)
@@ -112,9 +139,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 
 	switch (key) {
 	case 'p':
-		if (o->pid)
-			argp_error(st, "--pid is given twice; one process at a time");
-		parse_number(st, "--pid", arg, 1u << 22, &o->pid);
+		add_pids(st, arg, o);
 		return 0;
 	case OPT_PROBE:
 		o->probe[o->nr_probes++] = arg;
@@ -166,7 +191,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		argp_error(st, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->pid)
+		if (!o->nr_pids)
 			argp_error(st, "which process? --pid N");
 		return 0;
 	default:
@@ -271,7 +296,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
 		goto out;
 	}
-	err = waiter__arm(w, o->duration_ns, session__poll_fd(s));
+	err = waiter__arm(w, o->duration_ns, s);
 	if (err) {
 		log_err("cannot wait for events: %s", strerror(-err));
 		goto out;
@@ -302,21 +327,49 @@ out:
 	return status;
 }
 
+static int open_targets(const struct record_opts *o, struct proc **p)
+{
+	int status = EXIT_DONE;
+
+	for (u32 i = 0; i < o->nr_pids && !status; i++)
+		status = open_target(o->pid[i], &p[i]);
+	return status;
+}
+
+static int build_plan(const struct record_opts *o, const struct registry *codecs,
+		      struct proc *const *p, struct plan **plan)
+{
+	struct plan_opts po = {.registry = codecs,
+			       .probe = o->probe,
+			       .nr_probes = o->nr_probes,
+			       .exit_by = o->exit_by};
+	bool *left_out = array_alloc(o->nr_pids, sizeof(*left_out));
+	int err = left_out ? plan__build_many(p, o->nr_pids, &po, left_out, plan) : -ENOMEM;
+
+	for (u32 i = 0; i < o->nr_pids && !err; i++)
+		if (left_out[i])
+			log_warn(
+				"process %d (%s) is not measured: nothing that is looked for is in it",
+				(int)p[i]->pid, p[i]->comm);
+	free(left_out);
+	if (err == -ENOENT || err == -ESRCH)
+		return EXIT_NOTHING;
+	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int record(const struct record_opts *o)
 {
-	struct plan_opts po = {.probe = o->probe, .nr_probes = o->nr_probes, .exit_by = o->exit_by};
-	struct proc *p = NULL;
+	struct proc **p = array_alloc(o->nr_pids, sizeof(*p));
 	struct registry *codecs = NULL;
 	struct plan *plan = NULL;
 	struct waiter w = WAITER_NONE;
-	int status = open_target(o->pid, &p), err;
+	int status = p ? open_targets(o, p) : EXIT_FAILED, err;
 
 	if (status)
 		goto out;
 	status = EXIT_FAILED;
 	if (codecopt__open(o->codecs, o->nr_codecs, &codecs))
 		goto out;
-	po.registry = codecs;
 	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;
 	if (err) {
 		say_no_capture(o->output, err);
@@ -324,26 +377,20 @@ static int record(const struct record_opts *o)
 	}
 	if (geteuid())
 		log_info("not root: attaching will need CAP_BPF and CAP_PERFMON");
-	err = waiter__open(&w, p->pid);
+	err = waiter__open(&w);
 	if (err) {
-		if (err == -ESRCH)
-			status = EXIT_NOTHING;
-		log_err("cannot watch process %d: %s", (int)p->pid, strerror(-err));
+		log_err("cannot watch for signals: %s", strerror(-err));
 		goto out;
 	}
-	err = plan__build(p, &po, &plan);
-	if (err) {
-		if (err == -ENOENT || err == -ESRCH)
-			status = EXIT_NOTHING;
-		else if (err == -EINVAL)
-			status = EXIT_USAGE;
-		goto out;
-	}
-	status = measure(o, &w, plan);
+	status = build_plan(o, codecs, p, &plan);
+	if (!status)
+		status = measure(o, &w, plan);
 out:
 	plan__free(plan);
 	registry__close(codecs);
-	proc__close(p);
+	for (u32 i = 0; p && i < o->nr_pids; i++)
+		proc__close(p[i]);
+	free(p);
 	waiter__close(&w);
 	return status;
 }
@@ -360,7 +407,7 @@ int cmd_record(int argc, char **argv)
 		return EXIT_FAILED;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!o.output) {
-		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o.pid);
+		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o.pid[0]);
 		o.output = name;
 	}
 	if (o.verbose)
@@ -368,5 +415,6 @@ int cmd_record(int argc, char **argv)
 	status = record(&o);
 	free(o.probe);
 	free(o.codecs);
+	free(o.pid);
 	return status;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -63,28 +62,28 @@ static int signals_block(void)
 
 void waiter__close(struct waiter *w)
 {
-	int fds[] = {w->epoll, w->signal, w->tick, w->end, w->pid};
+	int fds[] = {w->epoll, w->signal, w->tick, w->end};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
 
-int waiter__open(struct waiter *w, pid_t pid)
+int waiter__open(struct waiter *w)
 {
 	*w = (struct waiter)WAITER_NONE;
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	w->signal = signals_block();
-	w->pid = syscall(SYS_pidfd_open, pid, 0);
-	if (w->epoll < 0 || w->signal < 0 || w->pid < 0)
+	if (w->epoll < 0 || w->signal < 0)
 		return -errno;
-	return watch(w, w->signal) || watch(w, w->pid) ? -errno : 0;
+	return watch(w, w->signal);
 }
 
-int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd)
+int waiter__arm(struct waiter *w, u64 duration_ns, const struct session *s)
 {
 	w->tick = timer_new(1000000000, 1000000000);
-	if (watch(w, w->tick) || watch(w, events_fd))
+	w->ends = session__ends_fd(s);
+	if (watch(w, w->tick) || watch(w, session__poll_fd(s)) || watch(w, w->ends))
 		return -errno;
 	if (!duration_ns)
 		return 0;
@@ -143,14 +142,23 @@ static void on_view(struct waiter *w, struct live **view)
 		w->reason = "interrupted";
 }
 
+static int on_end(struct waiter *w, struct session *s)
+{
+	int err = session__reap(s);
+
+	if (!err && !session__nr_measured(s))
+		w->reason = "target exited";
+	return err;
+}
+
 static int on_ready(struct waiter *w, struct session *s, struct live **view, int fd)
 {
 	int err;
 
 	if (fd == w->signal) {
 		on_signal(w);
-	} else if (fd == w->pid) {
-		w->reason = "target exited";
+	} else if (fd == w->ends) {
+		return on_end(w, s);
 	} else if (fd == w->end) {
 		w->reason = "duration";
 	} else if (fd == w->tick) {

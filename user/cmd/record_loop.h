@@ -11,23 +11,24 @@ struct live;
 struct session;
 
 struct waiter {
-	int epoll, signal, tick, end, pid;
+	int epoll, signal, tick, end;
+	int ends; /* the session's */
 	u32 ticks;
 	bool lines;	    /* without a view: a plain line each second, on stderr */
 	u64 calls;	    /* up to the line before */
 	const char *reason; /* why it is over; NULL: not yet */
 };
 
-#define WAITER_NONE                                                         \
-	{                                                                   \
-		.epoll = -1, .signal = -1, .tick = -1, .end = -1, .pid = -1 \
+#define WAITER_NONE                                              \
+	{                                                        \
+		.epoll = -1, .signal = -1, .tick = -1, .end = -1 \
 	}
 
-/* Watches the process, and SIGINT, SIGTERM and SIGHUP, which are blocked from here on: one that comes
- * while attaching ends the recording in order, later. 0 or -errno; -ESRCH: there is no such process. */
-int waiter__open(struct waiter *w, pid_t pid);
-/* Starts the clock; duration_ns 0: no limit. */
-int waiter__arm(struct waiter *w, u64 duration_ns, int events_fd);
+/* Watches SIGINT, SIGTERM and SIGHUP, which are blocked from here on: one that comes while attaching ends
+ * the recording in order, later. 0 or -errno. */
+int waiter__open(struct waiter *w);
+/* Starts the clock, and watches what the kernel has to say; duration_ns 0: no limit. */
+int waiter__arm(struct waiter *w, u64 duration_ns, const struct session *s);
 void waiter__close(struct waiter *w);
 
 /* Until w->reason is set: then 0. -errno: measuring was cut short. *view may be NULL; one that has ended

@@ -60,8 +60,16 @@ void frames__fini(struct frames *f)
 		free(file->path);
 	}
 	free(f->file);
-	free(f->map);
+	free(f->maps.map);
 	frames__init(f);
+}
+
+void frames__swap(struct frames *f, struct frame_maps *m)
+{
+	struct frame_maps now = f->maps;
+
+	f->maps = *m;
+	*m = now;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -187,18 +195,18 @@ int frames__update(struct frames *f, const struct proc *p)
 	}
 	qsort(v, nr, sizeof(*v), cmp_map);
 	now = nr;
-	for (size_t i = 0; i < f->nr_maps && nr < FRAMES_MAX_MAPS; i++) {
-		if (overlaps(v, now, &f->map[i]))
+	for (size_t i = 0; i < f->maps.nr && nr < FRAMES_MAX_MAPS; i++) {
+		if (overlaps(v, now, &f->maps.map[i]))
 			continue;
 		if (array_grow((void **)&v, nr, &cap, sizeof(*v)))
 			goto no_memory;
-		v[nr++] = f->map[i];
+		v[nr++] = f->maps.map[i];
 	}
 	qsort(v, nr, sizeof(*v), cmp_map);
-	free(f->map);
-	f->map = v;
-	f->nr_maps = nr;
-	f->cap_maps = cap;
+	free(f->maps.map);
+	f->maps.map = v;
+	f->maps.nr = nr;
+	f->maps.cap = cap;
 	return 0;
 
 no_memory:
@@ -208,17 +216,17 @@ no_memory:
 
 static const struct frame_map *map_at(const struct frames *f, u64 addr)
 {
-	size_t lo = 0, hi = f->nr_maps;
+	size_t lo = 0, hi = f->maps.nr;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (f->map[mid].end <= addr)
+		if (f->maps.map[mid].end <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < f->nr_maps && f->map[lo].begin <= addr ? &f->map[lo] : NULL;
+	return lo < f->maps.nr && f->maps.map[lo].begin <= addr ? &f->maps.map[lo] : NULL;
 }
 
 /* ---- keys and names ------------------------------------------------------------------------ */

@@ -36,9 +36,14 @@ struct frame_map { /* executable ones */
 	u8 kind;  /* enum frame_kind */
 };
 
-struct frames {
+/* The mappings of one process. */
+struct frame_maps {
 	struct frame_map *map; /* by address, none overlaps another */
-	size_t nr_maps, cap_maps;
+	size_t nr, cap;
+};
+
+struct frames {
+	struct frame_maps maps; /* of the process that is looked at now */
 	struct frame_file *file;
 	size_t nr_files, cap_files;
 	u32 nr_fds;
@@ -46,6 +51,9 @@ struct frames {
 
 void frames__init(struct frames *f);
 void frames__fini(struct frames *f);
+/* Looks at another process from here on: its mappings in, those that were looked at out. Its files are
+ * common to all. */
+void frames__swap(struct frames *f, struct frame_maps *m);
 
 /* Takes over the mappings of a process, as they are now. 0 or -ENOMEM. */
 int frames__update(struct frames *f, const struct proc *p);

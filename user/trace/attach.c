@@ -170,6 +170,14 @@ int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p
 	return err;
 }
 
+void attach__take(struct attach *to, struct attach *from)
+{
+	for (size_t i = 0; i < from->nr_links; i++)
+		attach__keep(to, from->link[i].fd, from->link[i].group);
+	from->nr_links = 0;
+	attach__fini(from);
+}
+
 void attach__fini(struct attach *a)
 {
 	close_from(a, 0);

@@ -73,6 +73,8 @@ int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p
 /* Takes the probes of these groups off, in all files; the number of links that were closed. Returns when
  * no handler runs for them any more, which takes some tens of ms. */
 size_t attach__drop(struct attach *a, const u32 *groups, size_t nr);
+/* The links of `from` are those of `to` from now on; without memory for it they are closed. */
+void attach__take(struct attach *to, struct attach *from);
 /* Takes all probes off. The bytes in the target's memory are the file's own when it returns. */
 void attach__fini(struct attach *a);
 

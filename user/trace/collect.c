@@ -80,19 +80,21 @@ static void fill_exit_sites(const struct session *s, u32 func, struct m_func *m)
 	for (u32 i = 0; i < s->nr_sites; i++) {
 		const struct session_site *ss = &s->site[i];
 
-		if (ss->func == func && !ss->refused &&
-		    (ss->role == HB_ROLE_RETSITE || ss->role == HB_ROLE_RET))
-			m->exit_sites[ss->cls]++;
+		if (ss->site.func == func && !ss->refused &&
+		    (ss->site.role == HB_ROLE_RETSITE || ss->site.role == HB_ROLE_RET))
+			m->exit_sites[ss->site.cls]++;
 	}
 }
 
 int session__fill_funcs(struct session *s, struct recording *rec)
 {
-	rec->func = array_alloc(s->nr_funcs, sizeof(*rec->func));
+	u32 nr = s->plan->nr_funcs;
+
+	rec->func = array_alloc(nr, sizeof(*rec->func));
 	if (!rec->func)
 		return -ENOMEM;
-	rec->nr_funcs = s->nr_funcs;
-	for (u32 i = 0; i < s->nr_funcs; i++) {
+	rec->nr_funcs = nr;
+	for (u32 i = 0; i < nr; i++) {
 		const struct plan_func *pf = &s->plan->func[i];
 		struct m_func *m = &rec->func[i];
 		int err = fill_func_counters(s, i, m);
@@ -132,28 +134,6 @@ int session__fill_images(struct session *s, struct recording *rec)
 	return 0;
 }
 
-int session__describe_target(struct session *s)
-{
-	struct recording *rec = s->rec;
-	const struct proc *p = s->plan->proc;
-	struct m_target *t = array_alloc(1, sizeof(*t));
-
-	if (!t)
-		return -ENOMEM;
-	*t = (struct m_target){.pid = p->pid,
-			       .start_time = p->start_time,
-			       .exe = dup_or_null(p->exe),
-			       .cmdline = dup_or_null(p->cmdline),
-			       .language = dup_or_null(s->plan->language),
-			       .cpu_ns = M_NONE,
-			       .rss_bytes = M_NONE};
-	if (s->plan->nr_images)
-		t->build_id = dup_or_null(s->plan->image[0].im->build_id);
-	rec->target = t;
-	rec->nr_targets = 1;
-	return 0;
-}
-
 static u64 min_u64(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -176,7 +156,7 @@ void session__sum_coverage(struct session *s, struct recording *rec, u64 end_mon
 				      min_u64(f->n[HB_FN_UNSEEN], f->n[HB_FN_DROPPED]);
 	}
 	c->measured_ns = c->wall_ns = end_mono_ns - s->begin_mono_ns;
-	c->sites = s->nr_probes;
+	c->sites = s->all_probes;
 	c->sites_refused = s->sites_refused;
 	for (u32 i = 0; i < s->plan->nr_images; i++)
 		c->sites_refused += s->plan->image[i].refused;

@@ -29,10 +29,14 @@ struct wanted {
 	struct site site;
 };
 
+static const char *func_name(const struct session *s, const struct wanted *w)
+{
+	return s->plan->func[w->ev.func].f->name;
+}
+
 static void refuse(struct session *s, struct wanted *w, const char *why)
 {
-	log_debug("return address %#llx of %s: %s", w->ev.ra, s->plan->func[w->ev.func].f->name,
-		  why);
+	log_debug("return address %#llx of %s: %s", w->ev.ra, func_name(s, w), why);
 	session__ra_set(s, &w->ev.key, HB_RA_REFUSED);
 	s->ras_refused++;
 	w->done = true;
@@ -63,14 +67,22 @@ static void no_file(struct session *s, struct wanted *w, const struct proc_map *
 	session__warn(s,
 		      "%s %s, and its returns cannot be probed: those calls are counted as 'return "
 		      "site not known'",
-		      s->plan->func[w->ev.func].f->name, why);
+		      func_name(s, w), why);
+}
+
+/* An image that this process has without a site so far, and others perhaps with some. */
+static int attach_known(struct session *s, struct wanted *w)
+{
+	struct plan_map *map = plan__map(s->plan, w->ev.proc, w->image);
+
+	return map->probed ? 0 : session__attach_image(s, w->ev.proc, map);
 }
 
 /* Which image, and where in it. */
 static void locate(struct session *s, struct wanted *w)
 {
 	const struct proc_map *m;
-	struct plan_image *pi;
+	u32 images = s->plan->nr_images;
 	int err;
 
 	if (w->ev.key.space == HB_RA_IMAGE) {
@@ -78,7 +90,7 @@ static void locate(struct session *s, struct wanted *w)
 		w->ra = w->ev.key.where;
 		return;
 	}
-	m = proc__map_at(s->plan->proc, w->ev.ra);
+	m = proc__map_at(s->plan->proc[w->ev.proc].proc, w->ev.ra);
 	if (!m) {
 		refuse(s, w, "not mapped any more");
 		return;
@@ -87,7 +99,7 @@ static void locate(struct session *s, struct wanted *w)
 		no_file(s, w, m);
 		return;
 	}
-	err = plan__image_of(s->plan, m, &w->image);
+	err = plan__image_of(s->plan, w->ev.proc, m, &w->image);
 	if (err == -ENOEXEC || err == -ENOENT) {
 		/* JIT code in shared memory or a memfd: a file, but not one with code to probe. */
 		no_file(s, w, m);
@@ -97,23 +109,23 @@ static void locate(struct session *s, struct wanted *w)
 		refuse(s, w, strerror(-err));
 		return;
 	}
-	pi = &s->plan->image[w->image];
-	if (image__map_vaddr(pi->im, m->off, m->end - m->begin, &w->ra)) {
-		refuse(s, w, "outside the segments of its file");
-		return;
-	}
-	pi->bias = m->begin - w->ra;
-	w->ra += w->ev.ra - m->begin;
+	w->ra = w->ev.ra - plan__map(s->plan, w->ev.proc, w->image)->bias;
+	err = session__put_images(s, images);
+	if (!err)
+		err = attach_known(s, w);
+	if (err)
+		refuse(s, w, strerror(-err));
 }
 
-/* A file that is mapped again, or twice, has its sites already: those before `known` are attached. */
+/* A file that is mapped again, or in another process too, has its sites already: those before `known` are
+ * attached. */
 static bool is_probed(const struct session *s, const struct wanted *w, u32 known)
 {
 	for (u32 i = 0; i < known; i++) {
 		const struct session_site *ss = &s->site[i];
 
-		if (ss->role == HB_ROLE_RETSITE && ss->image == w->image && ss->ra == w->ra &&
-		    !ss->refused)
+		if (ss->site.role == HB_ROLE_RETSITE && ss->image == w->image &&
+		    ss->site.ra == w->ra && !ss->refused)
 			return true;
 	}
 	return false;
@@ -169,19 +181,17 @@ static void settle(struct session *s, struct wanted *w)
 static int attach_run(struct session *s, struct wanted *w, size_t nr)
 {
 	u32 *ids = array_alloc(nr, sizeof(*ids));
-	struct site *sites = array_alloc(nr, sizeof(*sites));
 	size_t n = 0;
-	int err = -ENOMEM;
+	int err;
 
-	if (!ids || !sites)
-		goto out;
+	if (!ids)
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		if (w[i].done)
 			continue;
-		ids[n] = w[i].id;
-		sites[n++] = w[i].site;
+		ids[n++] = w[i].id;
 	}
-	err = n ? session__probe(s, w->image, ids, sites, n) : 0;
+	err = n ? session__probe(s, w->image, ids, n) : 0;
 	for (size_t i = 0; i < nr; i++) {
 		if (w[i].done)
 			continue;
@@ -190,9 +200,7 @@ static int attach_run(struct session *s, struct wanted *w, size_t nr)
 		else
 			settle(s, &w[i]);
 	}
-out:
 	free(ids);
-	free(sites);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -201,9 +209,12 @@ out:
 static int look_again(struct session *s, const struct hb_event *ev, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (ev[i].key.space != HB_RA_PROCESS)
-			continue;
-		return mapped__reload(s) == -ENOMEM ? -ENOMEM : 0;
+		bool read = ev[i].key.space != HB_RA_PROCESS || ev[i].proc >= s->nr_procs;
+
+		for (size_t k = 0; k < i && !read; k++)
+			read = ev[k].key.space == HB_RA_PROCESS && ev[k].proc == ev[i].proc;
+		if (!read && mapped__reload(s, ev[i].proc) == -ENOMEM)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -222,7 +233,7 @@ static int handle_pending(struct session *s)
 	}
 	for (size_t i = 0; i < nr; i++) {
 		w[i].ev = s->pending[i];
-		if (w[i].ev.func >= s->nr_funcs) {
+		if (w[i].ev.func >= s->plan->nr_funcs || w[i].ev.proc >= s->nr_procs) {
 			w[i].done = true;
 			continue;
 		}

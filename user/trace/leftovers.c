@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -17,15 +18,16 @@
 
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
+#include "util/array.h"
 
 /* A first thread that has ended stays as a zombie while others run. */
-static bool thread_ended(const struct session *s, u32 tid)
+static bool thread_ended(pid_t pid, u32 tid)
 {
 	char path[64], line[256], *at;
 	bool ended = false;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/stat", (int)s->plan->proc->pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/stat", (int)pid, tid);
 	f = fopen(path, "re");
 	if (!f)
 		return errno == ENOENT;
@@ -40,8 +42,8 @@ static bool thread_ended(const struct session *s, u32 tid)
 }
 
 /* The runtime keeps a g and uses it again: it is dead, or another goroutine's by now. */
-static bool goroutine_ended(const struct session *s, const struct hb_frame_key *key,
-			    const struct hb_task *t, u32 goid_off)
+static bool goroutine_ended(pid_t pid, const struct hb_frame_key *key, const struct hb_task *t,
+			    u32 goid_off)
 {
 	struct {
 		u32 status, lock;
@@ -52,25 +54,28 @@ static bool goroutine_ended(const struct session *s, const struct hb_frame_key *
 		.iov_base = (void *)(uintptr_t)(key->task + goid_off - GO_STATUS_BEFORE_GOID),
 		.iov_len = sizeof(g)};
 
-	if (!goid_off || !t->goid ||
-	    process_vm_readv(s->plan->proc->pid, &local, 1, &remote, 1, 0) != sizeof(g))
+	if (!goid_off || !t->goid || process_vm_readv(pid, &local, 1, &remote, 1, 0) != sizeof(g))
 		return false; /* not known */
 	g.status &= ~GO_STATUS_SCAN;
 	return g.goid != t->goid || g.status == GO_STATUS_DEAD || g.status == GO_STATUS_DEAD_EXTRA;
 }
 
 /* A task holds frames of one language only: a goroutine's key is an address, a thread's its id. */
-static bool task_ended(const struct session *s, const struct hb_frame_key *key,
+static bool task_ended(const struct session *s, const bool *alive, const struct hb_frame_key *key,
 		       const struct hb_task *t)
 {
 	const struct plan_func *pf;
+	pid_t pid;
 
-	if (!t->nr || t->frame[0].func >= s->nr_funcs)
+	if (!t->nr || t->frame[0].func >= s->plan->nr_funcs || t->frame[0].proc >= s->nr_procs)
 		return false;
+	if (!alive[t->frame[0].proc])
+		return false;
+	pid = s->plan->proc[t->frame[0].proc].proc->pid;
 	pf = &s->plan->func[t->frame[0].func];
 	if (pf->f->lang == HB_LANG_GO)
-		return goroutine_ended(s, key, t, s->plan->image[pf->image].layout.goid_off);
-	return thread_ended(s, (u32)key->task);
+		return goroutine_ended(pid, key, t, s->plan->image[pf->image].layout.goid_off);
+	return thread_ended(pid, (u32)key->task);
 }
 
 static void count_open(struct recording *rec, u32 func, u64 calls, bool ended)
@@ -102,16 +107,22 @@ static void count_task(struct session *s, const struct hb_task *t, bool ended)
 int session__count_leftovers(struct session *s)
 {
 	int fd = bpf_map__fd(s->skel->maps.tasks);
-	bool alive = proc__alive(s->plan->proc);
+	bool *alive = array_alloc((size_t)s->nr_procs + 1, sizeof(*alive));
 	struct hb_frame_key key, next;
 	struct hb_task t;
 	void *prev = NULL;
+	int err;
 
-	while (!bpf_map_get_next_key(fd, prev, &next)) {
+	if (!alive)
+		return -ENOMEM;
+	for (u32 i = 0; i < s->nr_procs; i++)
+		alive[i] = !session__proc_ended(s, i) && proc__alive(s->plan->proc[i].proc);
+	while (!(err = bpf_map_get_next_key(fd, prev, &next) ? -errno : 0)) {
 		if (!bpf_map_lookup_elem(fd, &next, &t))
-			count_task(s, &t, alive && task_ended(s, &next, &t));
+			count_task(s, &t, task_ended(s, alive, &next, &t));
 		key = next;
 		prev = &key;
 	}
-	return errno == ENOENT ? 0 : -errno;
+	free(alive);
+	return err == -ENOENT ? 0 : err;
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,14 +20,11 @@
 #include "util/log.h"
 #include "util/units.h"
 
-#define MAX_FILES \
-	4096 /* that are looked at; a program that makes new ones for ever is not followed */
-
 /* ---- return addresses --------------------------------------------------------------------- */
 
 static void ra_mapping(const struct session *s, struct mapped_ra *r)
 {
-	const struct proc_map *m = proc__map_at(s->plan->proc, r->key.where);
+	const struct proc_map *m = proc__map_at(s->plan->proc[r->key.owner].proc, r->key.where);
 
 	r->mapped = m;
 	r->dev = m ? m->dev : 0;
@@ -36,10 +34,11 @@ static void ra_mapping(const struct session *s, struct mapped_ra *r)
 
 int mapped__add_ra(struct session *s, const struct hb_ra_key *key)
 {
-	struct mapped *m = &s->mapped;
+	struct mapped *m;
 
 	if (key->space != HB_RA_PROCESS)
 		return 0;
+	m = &s->proc[key->owner].mapped;
 	if (array_grow((void **)&m->ra, m->nr_ras, &m->cap_ras, sizeof(*m->ra)))
 		return -ENOMEM;
 	m->ra[m->nr_ras] = (struct mapped_ra){.key = *key};
@@ -49,8 +48,10 @@ int mapped__add_ra(struct session *s, const struct hb_ra_key *key)
 
 void mapped__ask_again(struct session *s, const struct hb_ra_key *key)
 {
-	for (size_t i = s->mapped.nr_ras; i-- > 0;) {
-		struct mapped_ra *r = &s->mapped.ra[i];
+	struct mapped *m = &s->proc[key->owner].mapped;
+
+	for (size_t i = m->nr_ras; i-- > 0;) {
+		struct mapped_ra *r = &m->ra[i];
 
 		if (r->key.where != key->where || r->key.space != key->space)
 			continue;
@@ -69,10 +70,9 @@ static bool ra_stands(const struct session *s, const struct mapped_ra *r)
 }
 
 /* Takes addresses out of the kernel's map, so that the next call from there is asked about. */
-static u32 forget_ras(struct session *s,
+static u32 forget_ras(struct session *s, struct mapped *m,
 		      bool (*keep)(const struct session *, const struct mapped_ra *))
 {
-	struct mapped *m = &s->mapped;
 	u32 forgotten = 0;
 
 	for (size_t i = m->nr_ras; i-- > 0;) {
@@ -107,59 +107,6 @@ static int flush_cache(struct session *s)
 	return err;
 }
 
-/* ---- files that come later ---------------------------------------------------------------- */
-
-static bool file_is_known(const struct mapped *m, const struct proc_map *map)
-{
-	for (size_t i = 0; i < m->nr_files; i++)
-		if (m->file[i].ino == map->ino && m->file[i].dev == map->dev)
-			return true;
-	return false;
-}
-
-static int add_file(struct mapped *m, const struct proc_map *map)
-{
-	if (array_grow((void **)&m->file, m->nr_files, &m->cap_files, sizeof(*m->file)))
-		return -ENOMEM;
-	m->file[m->nr_files++] = (struct mapped_file){map->dev, map->ino};
-	return 0;
-}
-
-/* The number of functions is fixed when the programs are loaded, so new ones are only told. */
-static void warn_late(struct session *s, const struct proc_map *map)
-{
-	char *name = NULL, after[16];
-	u32 nr = plan__count_funcs(s->plan, map, &name);
-
-	if (nr)
-		session__warn(s,
-			      "%s was loaded while recording, in the first %s, and its functions "
-			      "are not measured (%u, %s among them): start hbprof again for them",
-			      map->path,
-			      format_ns(after, sizeof(after), mono_ns() - s->begin_mono_ns), nr,
-			      name ? name : "?");
-	free(name);
-}
-
-static int look_at_files(struct session *s, bool late)
-{
-	const struct proc *p = s->plan->proc;
-
-	for (u32 i = 0; i < p->nr_maps && s->mapped.nr_files < MAX_FILES; i++) {
-		const struct proc_map *map = &p->map[i];
-		int err;
-
-		if (!map->exec || !map->ino || file_is_known(&s->mapped, map))
-			continue;
-		err = add_file(&s->mapped, map);
-		if (err)
-			return err;
-		if (late)
-			warn_late(s, map);
-	}
-	return 0;
-}
-
 /* ---- changes ------------------------------------------------------------------------------ */
 
 /* FNV-1a, by words. */
@@ -186,48 +133,82 @@ static u64 hash_code(const struct proc *p)
 	return h;
 }
 
-int mapped__init(struct session *s)
+int mapped__init(struct session *s, u32 proc)
 {
-	s->mapped.code_hash = hash_code(s->plan->proc);
-	return look_at_files(s, false);
+	s->proc[proc].mapped.code_hash = hash_code(s->plan->proc[proc].proc);
+	return 0;
 }
 
 void mapped__fini(struct mapped *m)
 {
 	free(m->ra);
-	free(m->file);
 }
 
-int mapped__reload(struct session *s)
+/* Files that were loaded since: what the plan would have had of them is measured from here on. */
+static int look_at_files(struct session *s, u32 proc)
 {
-	int err = proc__reload_maps(s->plan->proc);
+	const struct plan *pl = s->plan;
+	u32 funcs = pl->nr_funcs, images = pl->nr_images, left_out = pl->funcs_left_out;
+	char after[16];
+	int err = session__grow(s, proc);
+
+	if (err == -ESRCH || err == -ENOMEM)
+		return err;
+	format_ns(after, sizeof(after), mono_ns() - s->begin_mono_ns);
+	if (err)
+		session__warn(s,
+			      "process %d has loaded files while recording, in the first %s, whose "
+			      "functions are not measured: %s",
+			      (int)pl->proc[proc].proc->pid, after, strerror(-err));
+	else if (pl->nr_funcs > funcs)
+		session__warn(
+			s,
+			"%s was loaded while recording; its functions (%u, %s among them) are "
+			"measured only from then on, %s after the start",
+			pl->image[pl->func[funcs].image].path, pl->nr_funcs - funcs,
+			pl->func[funcs].f->name, after);
+	if (pl->funcs_left_out > left_out)
+		session__warn(s,
+			      "%u functions of files that were loaded while recording are not "
+			      "measured, as there is no room: start hbprof again for them",
+			      pl->funcs_left_out);
+	log_debug("%u new files", pl->nr_images - images);
+	return 0;
+}
+
+int mapped__reload(struct session *s, u32 proc)
+{
+	struct mapped *m = &s->proc[proc].mapped;
+	struct proc *p = s->plan->proc[proc].proc;
+	int err = proc__reload_maps(p);
 	u64 hash;
 	u32 gone;
 
 	if (err)
 		return err;
-	hash = hash_code(s->plan->proc);
-	if (hash == s->mapped.code_hash)
+	hash = hash_code(p);
+	if (hash == m->code_hash)
 		return 0;
-	s->mapped.code_hash = hash;
-	gone = forget_ras(s, ra_stands);
+	m->code_hash = hash;
+	gone = forget_ras(s, m, ra_stands);
 	if (gone)
 		log_debug("%u return addresses are no longer those of the same file", gone);
-	s->mapped.flushes = 2;
-	return look_at_files(s, true);
+	m->flushes = 2;
+	return look_at_files(s, proc);
 }
 
-int mapped__check(struct session *s)
+int mapped__check(struct session *s, u32 proc)
 {
-	struct mapped *m = &s->mapped;
+	struct mapped *m = &s->proc[proc].mapped;
 	struct proc_stamp now;
 	int err;
 
-	forget_ras(s, ra_not_asked);
-	err = proc__stamp(s->plan->proc, &now);
+	forget_ras(s, m, ra_not_asked);
+	err = proc__stamp(s->plan->proc[proc].proc, &now);
 	if (!err &&
 	    (now.code_bytes != m->stamp.code_bytes || (m->nr_ras && now.faults != m->stamp.faults)))
-		err = mapped__reload(s);
+		err = mapped__reload(s, proc);
+	m = &s->proc[proc].mapped;
 	if (!err)
 		m->stamp = now;
 	if (!err && m->flushes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * mapped.h - what the target maps while it is recorded. Files come and go with dlopen and dlclose: an
+ * mapped.h - what a target maps while it is recorded. Files come and go with dlopen and dlclose: an
  * address outside of a function's image is known for the file that was mapped there, and not for the
  * next one; and a file that comes later may hold functions that the plan had looked for.
  */
@@ -20,30 +20,24 @@ struct mapped_ra {
 	bool ask_again;	   /* refused for another tracer's sake: the next function may ask */
 };
 
-struct mapped_file {
-	u64 dev, ino;
-};
-
 struct mapped {
 	struct mapped_ra *ra;
 	size_t nr_ras, cap_ras;
-	struct mapped_file *file; /* that have been looked at for functions */
-	size_t nr_files, cap_files;
 	u64 code_hash; /* of the mappings of code */
 	struct proc_stamp stamp;
 	u32 flushes; /* of the kernel's cache of addresses, still to be done */
 };
 
 /* Takes the mappings that the plan was made from for those at the start. 0 or -ENOMEM. */
-int mapped__init(struct session *s);
+int mapped__init(struct session *s, u32 proc);
 void mapped__fini(struct mapped *m);
 /* An address of the process has a state in the kernel's map from now on. 0 or -ENOMEM. */
 int mapped__add_ra(struct session *s, const struct hb_ra_key *key);
 /* It may be asked for again, by another function, after the next interval. */
 void mapped__ask_again(struct session *s, const struct hb_ra_key *key);
 /* Reads the mappings again; if code has changed, forgets addresses and looks at what is new. 0 or -errno. */
-int mapped__reload(struct session *s);
+int mapped__reload(struct session *s, u32 proc);
 /* The same every interval, and only if there is a sign of a change. */
-int mapped__check(struct session *s);
+int mapped__check(struct session *s, u32 proc);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * plan.c - collects images and functions, and asks probe/ for their sites. Where they are called from
- * is plan_calls.c's, what to say when nothing was found plan_explain.c's.
+ * plan.c - reads images, and asks probe/ for the sites of the functions found in them. Which processes
+ * and images there are is plan_procs.c's, where functions are called from plan_calls.c's, what to say
+ * when nothing was found plan_explain.c's.
  */
 #include "trace/plan.h"
 
@@ -73,12 +74,14 @@ void plan__free(struct plan *pl)
 		free(pl->warning[i]);
 	for (u32 i = 0; i < pl->nr_funcs; i++)
 		free(pl->func[i].tails_direct);
+	plan__free_procs(pl);
 	free(pl->image);
 	free(pl->warning);
 	free(pl->func);
 	func_list__fini(&pl->list);
-	free(pl->language);
 	free(pl->alt);
+	free(pl->probe_hits);
+	free(pl->probe_unsupported);
 	registry__close(pl->own_registry);
 	free(pl);
 }
@@ -114,10 +117,11 @@ static void image_code_range(struct plan_image *pi)
 	}
 }
 
-int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan_image *pi)
+int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan_image *pi,
+		     u64 *vaddr)
 {
 	int fd = plan_open_map(p, m), err, go_err = 0;
-	u64 vaddr, t0;
+	u64 t0;
 	char took[16];
 
 	if (fd < 0)
@@ -130,9 +134,8 @@ int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan
 	pi->path = strdup(m->path);
 	if (!pi->path)
 		return -ENOMEM;
-	if (image__map_vaddr(pi->im, m->off, m->end - m->begin, &vaddr))
+	if (image__map_vaddr(pi->im, m->off, m->end - m->begin, vaddr))
 		return -EBADMSG;
-	pi->bias = m->begin - vaddr;
 	pi->map_dev = m->dev;
 	pi->map_ino = m->ino;
 	pi->ops = insn_ops__find_on(pi->im->machine, running_kernel());
@@ -158,135 +161,7 @@ int plan_image__load(const struct proc *p, const struct proc_map *m, struct plan
 	return 0;
 }
 
-int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image)
-{
-	struct plan_image pi = {0};
-	int err;
-
-	for (u32 i = 0; i < pl->nr_images; i++) {
-		struct plan_image *known = &pl->image[i];
-		u64 vaddr;
-
-		/* The same file: what identifies it is in the kernel's map, not its name. */
-		if (known->map_ino != m->ino || known->map_dev != m->dev)
-			continue;
-		if (!image__map_vaddr(known->im, m->off, m->end - m->begin, &vaddr)) {
-			*image = i;
-			return 0;
-		}
-	}
-	site_list__init(&pi.sites);
-	err = plan_image__load(pl->proc, m, &pi);
-	if (!err &&
-	    array_grow((void **)&pl->image, pl->nr_images, &pl->cap_images, sizeof(*pl->image)))
-		err = -ENOMEM;
-	if (err) {
-		plan_image__fini(&pi);
-		return err;
-	}
-	*image = pl->nr_images;
-	pl->image[pl->nr_images++] = pi;
-	return 0;
-}
-
 /* ---- functions ---------------------------------------------------------------------------- */
-
-/* Functions found so far in one image: [from, list.nr) of plan.list. */
-struct found {
-	u32 image;
-	size_t from, to;
-};
-
-struct gather {
-	struct found *v;
-	size_t nr, cap;
-	u32 *probe_hits; /* per --probe */
-	bool *probe_unsupported;
-	struct registry_report rep; /* the executable's, or of the last image with something linked */
-};
-
-static int gather_probes(struct plan *pl, const struct plan_opts *o, u32 image, struct gather *g)
-{
-	struct plan_image *pi = &pl->image[image];
-
-	for (size_t i = 0; i < o->nr_probes; i++) {
-		char shown[PLAN_SHOWN];
-		u32 nr = 0;
-		int err = registry__probe(pi->im, pi->syms, o->probe[i], &pl->list, &nr);
-
-		if (err == -ENOTSUP)
-			g->probe_unsupported[i] = true;
-		else if (err && err != -EINVAL)
-			return err;
-		g->probe_hits[i] += nr;
-		if (pl->list.nr > PLAN_MAX_FUNCS) {
-			log_err("--probe '%s' matches more than %d functions; name one of them",
-				plan_shown(o->probe[i], shown), PLAN_MAX_FUNCS);
-			return -E2BIG;
-		}
-	}
-	return 0;
-}
-
-static int gather_image(struct plan *pl, const struct plan_opts *o, const struct proc_map *m,
-			struct gather *g)
-{
-	struct registry_report rep = {.alt = pl->alt};
-	struct found f;
-	int err = plan__image_of(pl, m, &f.image);
-	struct plan_image *pi;
-
-	if (err == -ENOMEM)
-		return err;
-	if (err) {
-		log_info("%s: not looked at: %s", m->path, strerror(-err));
-		return 0;
-	}
-	pi = &pl->image[f.image];
-	if (!pi->syms || !pi->ops)
-		return 0;
-	f.from = pl->list.nr;
-	err = registry__match(pl->registry, pi->im, pi->syms, pi->build, &pl->list, &rep);
-	if (err && err != -ENOTSUP)
-		return err;
-	if (rep.linked[0])
-		g->rep = rep;
-	err = gather_probes(pl, o, f.image, g);
-	if (err)
-		return err;
-	f.to = pl->list.nr;
-	if (f.from == f.to)
-		return 0;
-	if (array_grow((void **)&g->v, g->nr, &g->cap, sizeof(*g->v)))
-		return -ENOMEM;
-	g->v[g->nr++] = f;
-	return 0;
-}
-
-/* Executable file mappings, each file once: a file is mapped in several pieces. */
-static bool map_is_code(const struct proc *p, u32 i)
-{
-	const struct proc_map *m = &p->map[i];
-
-	if (!m->exec || !m->ino || !m->path[0])
-		return false;
-	for (u32 k = 0; k < i; k++) {
-		if (p->map[k].exec && p->map[k].ino == m->ino && !strcmp(p->map[k].path, m->path))
-			return false;
-	}
-	return true;
-}
-
-static int gather_all(struct plan *pl, const struct plan_opts *o, struct gather *g)
-{
-	for (u32 i = 0; i < pl->proc->nr_maps; i++) {
-		int err = map_is_code(pl->proc, i) ? gather_image(pl, o, &pl->proc->map[i], g) : 0;
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
 
 static const struct func *func_of_code(const struct plan *pl, u32 image, u64 vaddr)
 {
@@ -401,7 +276,7 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, enum plan_e
 
 static int func_add(struct plan *pl, u32 image, struct func *f, enum plan_exit exit_by)
 {
-	struct plan_func pf = {.f = f, .image = image};
+	struct plan_func pf = {.f = f, .at = (u32)(f - pl->list.v), .image = image};
 	const struct func *known = func_of_code(pl, image, f->vaddr);
 	int err;
 
@@ -410,6 +285,12 @@ static int func_add(struct plan *pl, u32 image, struct func *f, enum plan_exit e
 	if (func_group(pl, f, &pf.group)) {
 		plan__warn(pl, "%s is not measured: more than %d codecs and operations at once",
 			   f->name, PLAN_GROUP_CALIB);
+		return 0;
+	}
+	if (array_grow((void **)&pl->func, pl->nr_funcs, &pl->cap_funcs, sizeof(*pl->func)))
+		return -ENOMEM;
+	if (pl->max_funcs && pl->nr_funcs >= pl->max_funcs) {
+		pl->funcs_left_out++;
 		return 0;
 	}
 	err = func_sites(pl, &pf, pl->nr_funcs, exit_by);
@@ -480,6 +361,9 @@ static int image_undo_sites(struct plan *pl, u32 image)
 	struct plan_image *pi = &pl->image[image];
 	int err = 0;
 
+	if (pi->undoers)
+		return 0;
+	pi->undoers = true;
 	for (size_t i = 0; pi->syms && pi->ops && i < sizeof(undoers) / sizeof(*undoers) && !err;
 	     i++) {
 		struct site_want want = {.lang = HB_LANG_NATIVE};
@@ -503,10 +387,11 @@ static int image_undo_sites(struct plan *pl, u32 image)
 	return err;
 }
 
-static bool plan_has_native(const struct plan *pl)
+/* Is a function of C, C++ or Rust planned that this process has? */
+static bool proc_has_native(const struct plan *pl, u32 proc)
 {
 	for (u32 i = 0; i < pl->nr_funcs; i++)
-		if (pl->func[i].f->lang == HB_LANG_NATIVE)
+		if (pl->func[i].f->lang == HB_LANG_NATIVE && plan__map(pl, proc, pl->func[i].image))
 			return true;
 	return false;
 }
@@ -542,77 +427,38 @@ int plan__ret_sites(const struct plan *pl, u32 func, struct site_list *out)
 	return err ? err : site__rets(&body, func, out);
 }
 
-static int plan__sites(struct plan *pl, const struct plan_opts *o, const struct gather *g)
+/* The list has been appended to, and may have moved. */
+static void point_again(struct plan *pl)
 {
+	for (u32 i = 0; i < pl->nr_funcs; i++)
+		pl->func[i].f = &pl->list.v[pl->func[i].at];
+}
+
+int plan__grow(struct plan *pl, u32 proc, const struct gather *g)
+{
+	const struct plan_proc *pp = &pl->proc[proc];
+	u32 first = pl->nr_funcs;
 	int err = 0;
 
+	point_again(pl);
 	for (size_t i = 0; i < g->nr && !err; i++) {
 		for (size_t k = g->v[i].from; k < g->v[i].to && !err; k++)
-			err = func_add(pl, g->v[i].image, &pl->list.v[k], o->exit_by);
+			err = func_add(pl, g->v[i].image, &pl->list.v[k], pl->opts.exit_by);
 	}
 	/* Behind all functions: one image calls those of another. */
 	if (!err)
-		err = plan__call_sites(pl);
+		err = plan__call_sites(pl, proc);
 	if (!err)
-		err = plan__tails(pl);
+		err = plan__tails(pl, proc, first);
 	if (!err)
-		err = plan__copies(pl);
+		err = plan__copies(pl, first);
 	for (size_t i = 0; i < g->nr && !err; i++)
 		err = image_recovery_site(pl, g->v[i].image);
-	for (u32 i = 0; i < pl->nr_images && !err && plan_has_native(pl); i++)
-		err = image_undo_sites(pl, i);
-	for (u32 i = 0; i < pl->nr_images; i++)
-		image__release(pl->image[i].im);
-	return err;
-}
-
-static int plan__registry(struct plan *pl, const struct plan_opts *o)
-{
-	int err = o->registry ? 0 : registry__open(&pl->own_registry);
-
-	if (err)
-		return err;
-	pl->registry = o->registry ? o->registry : pl->own_registry;
-	pl->probe = o->probe;
-	pl->nr_probes = o->nr_probes;
-	pl->alt = array_alloc(registry__size(pl->registry) + 1, sizeof(*pl->alt));
-	return pl->alt ? 0 : -ENOMEM;
-}
-
-int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out)
-{
-	struct plan *pl = calloc(1, sizeof(*pl));
-	struct gather g = {0};
-	int err = -ENOMEM;
-
-	if (!pl)
-		return -ENOMEM;
-	pl->proc = p;
-	func_list__init(&pl->list);
-	g.probe_hits = array_alloc(o->nr_probes + 1, sizeof(*g.probe_hits));
-	g.probe_unsupported = array_alloc(o->nr_probes + 1, sizeof(*g.probe_unsupported));
-	if (!g.probe_hits || !g.probe_unsupported)
-		goto out;
-	err = plan__registry(pl, o);
-	if (!err)
-		err = gather_all(pl, o, &g);
-	if (err)
-		goto out;
-	pl->func = array_alloc(pl->list.nr + 1, sizeof(*pl->func));
-	if (!pl->func) {
-		err = -ENOMEM;
-		goto out;
+	if (!err && proc_has_native(pl, proc)) {
+		for (u32 i = 0; i < pp->nr_maps && !err; i++)
+			err = image_undo_sites(pl, pp->map[i].image);
 	}
-	err = plan__sites(pl, o, &g);
-	if (!err)
-		err = plan__explain(pl, o, g.probe_hits, g.probe_unsupported, &g.rep);
-out:
-	free(g.v);
-	free(g.probe_hits);
-	free(g.probe_unsupported);
-	if (err)
-		plan__free(pl);
-	else
-		*out = pl;
+	for (u32 i = 0; i < pp->nr_maps; i++)
+		image__release(pl->image[pp->map[i].image].im);
 	return err;
 }

@@ -45,13 +45,33 @@ struct plan_image {
 	char *path;		 /* as the process sees it */
 	u64 map_dev, map_ino;	 /* as /proc/PID/maps prints them: overlays have others than stat */
 	u64 lo, hi;		 /* vaddr range of its executable segments */
-	u64 bias;		 /* run-time address - vaddr, in the target */
 	struct site_list sites; /* in this image; its calls of other images' functions among them */
 	u32 refused;		/* call sites that cannot be probed */
+	/* What has been done with it, once for all processes. */
+	bool gathered; /* functions were looked for */
+	bool searched; /* calls of planned functions were */
+	bool undoers;  /* what undoes stacks has its sites */
+};
+
+/* An image as one process has it mapped. */
+struct plan_map {
+	u32 image;
+	u64 bias;    /* run-time address - vaddr */
+	bool probed; /* the session's: its sites are probed in this process */
+};
+
+/* A process of the plan. Its index is that of its rows and return addresses in the kernel. */
+struct plan_proc {
+	struct proc *proc; /* not owned, outlives the plan's use */
+	struct plan_map *map;
+	u32 nr_maps;
+	size_t cap_maps;
+	char *language; /* "go1.26.8", "native" */
 };
 
 struct plan_func {
-	struct func *f; /* in plan.list */
+	struct func *f; /* in plan.list, at `at` */
+	u32 at;
 	u32 image;
 	u8 group;
 	u8 entry_class;
@@ -67,22 +87,28 @@ struct plan_func {
 };
 
 struct plan {
-	struct proc *proc; /* not owned; NULL: the plan of a file */
+	struct plan_opts opts; /* registry, probe: the caller's, to outlive the plan */
+	struct plan_proc *proc;
+	u32 nr_procs;
+	size_t cap_procs;
 	const struct registry *registry;
 	struct registry *own_registry; /* NULL, or the same */
-	const char *const *probe;      /* as in plan_opts: the caller's, to outlive the plan */
-	size_t nr_probes;
-	struct registry_alt *alt; /* registry__size(): what became of each of its entries */
+	struct registry_alt *alt;      /* registry__size(): what became of each of its entries */
+	u32 *probe_hits;	       /* by opts.probe: functions found */
+	bool *probe_unsupported;
 	struct plan_image *image;
 	u32 nr_images;
 	size_t cap_images;
 	struct func_list list;
 	struct plan_func *func; /* those that can be probed */
 	u32 nr_funcs;
+	size_t cap_funcs;
+	/* What the kernel's tables hold, once they have been made; 0: no limit. */
+	u32 max_funcs, max_images;
+	u32 funcs_left_out; /* for want of room there */
 	char **warning;
 	u32 nr_warnings;
 	size_t cap_warnings;
-	char *language; /* "go1.26.8", "native" */
 };
 
 /*
@@ -90,17 +116,32 @@ struct plan {
  * for and seen is said), -EINVAL: a bad --probe, -ESRCH: the process ended.
  */
 int plan__build(struct proc *p, const struct plan_opts *o, struct plan **out);
+/*
+ * The same for several. One in which nothing is to be measured is left out of the plan: *left_out[i]
+ * says so. -ENOENT: all of them.
+ */
+int plan__build_many(struct proc *const *p, u32 nr, const struct plan_opts *o, bool *left_out,
+		     struct plan **out);
 /* The same for a file, with the addresses that it was linked for: nothing to attach to, and calls from
  * other files are not known. -EIO and others: it cannot be read, with a message
  * logged. */
 int plan__build_file(const char *path, const struct plan_opts *o, struct plan **out);
 void plan__free(struct plan *pl);
 
-/* Index of the image that a file mapping of the process belongs to, opened on first use. */
-int plan__image_of(struct plan *pl, const struct proc_map *m, u32 *image);
-/* How many functions the plan would have had, had the file been mapped; *name (the caller's to free):
- * one of them. What cannot be read has none. */
-u32 plan__count_funcs(const struct plan *pl, const struct proc_map *m, char **name);
+/*
+ * Adds a process. Files that the plan knows are not read again; functions of others, and sites in any,
+ * are appended to those that are there. 0 with its index; -ENODATA: nothing in it is to be measured,
+ * and the plan has no such process; -ESRCH and others: likewise.
+ */
+int plan__add(struct plan *pl, struct proc *p, u32 *index);
+/* Looks at what a process has mapped since: proc__reload_maps() comes first. The same growth. 0 or -ENOMEM. */
+int plan__look_again(struct plan *pl, u32 index);
+
+/* Index of the image that a file mapping of the process belongs to, opened on first use; where it is
+ * mapped is remembered. */
+int plan__image_of(struct plan *pl, u32 proc, const struct proc_map *m, u32 *image);
+/* How a process has an image mapped; NULL: it has not. */
+struct plan_map *plan__map(const struct plan *pl, u32 proc, u32 image);
 /* What a site of this function must leave readable. */
 struct site_want plan__want(const struct func *f);
 /* The code around vaddr: its function where the bounds are known, else what follows vaddr. False:

@@ -25,6 +25,7 @@
 /* What is being searched for in one image. */
 struct search {
 	struct plan *pl;
+	u32 proc;  /* in whose memory slots are read */
 	u32 image; /* whose calls are looked for */
 	u32 *lib;  /* images with functions that can be imported */
 	u32 nr_libs;
@@ -153,22 +154,24 @@ static u32 func_by_name(const struct search *s, const char *name)
 	return best;
 }
 
-bool plan__slot_value(const struct plan *pl, u32 image, u64 slot, u32 *to, u64 *vaddr)
+bool plan__slot_value(const struct plan *pl, u32 proc, u32 image, u64 slot, u32 *to, u64 *vaddr)
 {
+	const struct plan_proc *pp = &pl->proc[proc];
+	const struct plan_map *own = plan__map(pl, proc, image);
 	u64 value = 0;
 	struct iovec local = {.iov_base = &value, .iov_len = sizeof(value)};
 	struct iovec remote = {
-		.iov_base = (void *)(uintptr_t)(slot + pl->image[image].bias),
+		.iov_base = (void *)(uintptr_t)(slot + (own ? own->bias : 0)),
 		.iov_len = sizeof(value),
 	};
 
-	if (process_vm_readv(pl->proc->pid, &local, 1, &remote, 1, 0) != sizeof(value))
+	if (!own || process_vm_readv(pp->proc->pid, &local, 1, &remote, 1, 0) != sizeof(value))
 		return false;
-	for (u32 i = 0; i < pl->nr_images; i++) {
-		const struct plan_image *pi = &pl->image[i];
+	for (u32 i = 0; i < pp->nr_maps; i++) {
+		const struct plan_image *pi = &pl->image[pp->map[i].image];
 
-		*to = i;
-		*vaddr = value - pi->bias;
+		*to = pp->map[i].image;
+		*vaddr = value - pp->map[i].bias;
 		if (*vaddr >= pi->lo && *vaddr < pi->hi)
 			return true;
 	}
@@ -185,7 +188,7 @@ static bool slot_is_bound(const struct search *s, u64 slot, u32 *image, u64 *vad
 	const struct plan_image *pi;
 	const struct sym *sym;
 
-	if (!plan__slot_value(s->pl, s->image, slot, image, vaddr))
+	if (!plan__slot_value(s->pl, s->proc, s->image, slot, image, vaddr))
 		return false;
 	pi = &s->pl->image[*image];
 	sym = pi->syms ? symtab__at(pi->syms, *vaddr) : NULL;
@@ -315,9 +318,14 @@ static int image_call_sites(struct search *s)
 	return err;
 }
 
+/* Of this process alone: what another has mapped, it does not call. */
 static void find_libs(struct search *s)
 {
-	for (u32 image = 0; image < s->pl->nr_images; image++) {
+	const struct plan_proc *pp = &s->pl->proc[s->proc];
+
+	for (u32 k = 0; k < pp->nr_maps; k++) {
+		u32 image = pp->map[k].image;
+
 		for (u32 i = 0; i < s->pl->nr_funcs; i++) {
 			const struct plan_func *pf = &s->pl->func[i];
 
@@ -329,19 +337,25 @@ static void find_libs(struct search *s)
 	}
 }
 
-int plan__call_sites(struct plan *pl)
+int plan__call_sites(struct plan *pl, u32 proc)
 {
-	struct search s = {.pl = pl};
+	struct search s = {.pl = pl, .proc = proc};
+	const struct plan_proc *pp = &pl->proc[proc];
 	u64 t0 = mono_ns();
 	char took[16];
 	int err = 0;
 
-	s.lib = array_alloc(pl->nr_images, sizeof(*s.lib));
+	s.lib = array_alloc(pp->nr_maps + 1, sizeof(*s.lib));
 	if (!s.lib)
 		return -ENOMEM;
 	find_libs(&s);
-	for (s.image = 0; s.image < pl->nr_images && !err; s.image++)
+	for (u32 i = 0; i < pp->nr_maps && !err; i++) {
+		s.image = pp->map[i].image;
+		if (pl->image[s.image].searched)
+			continue;
+		pl->image[s.image].searched = true;
 		err = image_call_sites(&s);
+	}
 	log_debug("calls of %u functions found in %s", pl->nr_funcs,
 		  format_ns(took, sizeof(took), mono_ns() - t0));
 	free(s.lib);

@@ -19,12 +19,12 @@
 
 /* ---- Go ----------------------------------------------------------------------------------- */
 
-static int warn_inlined(struct plan *pl, u32 image, struct go_inlined *v)
+static int warn_inlined(struct plan *pl, u32 first, u32 image, struct go_inlined *v)
 {
 	size_t nr = 0;
 	int err;
 
-	for (u32 i = 0; i < pl->nr_funcs; i++) {
+	for (u32 i = first; i < pl->nr_funcs; i++) {
 		if (pl->func[i].image == image && pl->func[i].f->lang == HB_LANG_GO)
 			v[nr++].name = pl->func[i].f->name;
 	}
@@ -143,14 +143,14 @@ static int note_native(struct plan *pl, struct plan_func *pf)
 	return err;
 }
 
-int plan__copies(struct plan *pl)
+int plan__copies(struct plan *pl, u32 first)
 {
 	struct go_inlined *v = array_alloc(pl->nr_funcs + 1, sizeof(*v));
 	int err = v ? 0 : -ENOMEM;
 
 	for (u32 i = 0; i < pl->nr_images && !err; i++)
-		err = pl->image[i].build ? warn_inlined(pl, i, v) : 0;
-	for (u32 i = 0; i < pl->nr_funcs && !err; i++) {
+		err = pl->image[i].build ? warn_inlined(pl, first, i, v) : 0;
+	for (u32 i = first; i < pl->nr_funcs && !err; i++) {
 		if (pl->func[i].f->lang == HB_LANG_NATIVE)
 			err = note_native(pl, &pl->func[i]);
 	}

@@ -16,26 +16,17 @@ static const struct plan_image *plan_exe(const struct plan *pl)
 	return pl->nr_images ? &pl->image[0] : NULL;
 }
 
-static int set_language(struct plan *pl)
-{
-	const char *lang = "native";
-
-	for (u32 i = 0; i < pl->nr_images; i++) {
-		if (pl->image[i].build) {
-			lang = pl->image[i].build->go_version;
-			break;
-		}
-	}
-	pl->language = strdup(lang);
-	return pl->language ? 0 : -ENOMEM;
-}
-
 /* "process 4242", "./server" */
 static const char *plan_target(const struct plan *pl, char *buf, size_t len)
 {
-	if (!pl->proc->pid)
-		return pl->proc->exe;
-	snprintf(buf, len, "process %d", (int)pl->proc->pid);
+	const struct proc *p = pl->proc[0].proc;
+
+	if (!p->pid)
+		return p->exe;
+	if (pl->nr_procs > 1)
+		snprintf(buf, len, "%u processes", pl->nr_procs);
+	else
+		snprintf(buf, len, "process %d", (int)p->pid);
 	return buf;
 }
 
@@ -92,7 +83,9 @@ static int explain_probe(const struct plan *pl, const char *spec, bool unsupport
 		log_err("--probe '%s': no such function in %s%s; it may be inlined, or spelled "
 			"differently ('nm -C' or 'go tool nm' lists names)",
 			spec, plan_target(pl, who, sizeof(who)),
-			pl->proc->pid ? " or its libraries" : "");
+			!pl->proc[0].proc->pid ? ""
+			: pl->nr_procs > 1     ? " or their libraries"
+					       : " or its libraries");
 	return -ENOENT;
 }
 
@@ -108,7 +101,7 @@ static bool has_state(const struct plan *pl, enum registry_state state)
 static int explain_nothing(const struct plan *pl, const struct registry_report *rep)
 {
 	const struct plan_image *exe = plan_exe(pl);
-	const char *lang = pl->language;
+	const char *lang = pl->proc[0].language;
 	char who[32], names[1024];
 	size_t nr = 0;
 
@@ -141,16 +134,14 @@ static int explain_nothing(const struct plan *pl, const struct registry_report *
 	return -ENOENT;
 }
 
-int plan__explain(struct plan *pl, const struct plan_opts *o, const u32 *probe_hits,
-		  const bool *probe_unsupported, const struct registry_report *rep)
+int plan__explain(struct plan *pl, const struct registry_report *rep)
 {
-	int err = set_language(pl);
+	const struct plan_opts *o = &pl->opts;
+	int err;
 
-	if (err)
-		return err;
 	for (size_t i = 0; i < o->nr_probes; i++) {
-		if (!probe_hits[i])
-			return explain_probe(pl, o->probe[i], probe_unsupported[i]);
+		if (!pl->probe_hits[i])
+			return explain_probe(pl, o->probe[i], pl->probe_unsupported[i]);
 	}
 	err = pl->nr_funcs ? 0 : explain_nothing(pl, rep);
 	return o->allow_none ? 0 : err;

@@ -85,6 +85,6 @@ int plan__build_file(const char *path, const struct plan_opts *o, struct plan **
 	err = plan__build(&p, o, out);
 	/* Nothing of the plan needs it any more. */
 	if (!err)
-		(*out)->proc = NULL;
+		(*out)->proc[0].proc = NULL;
 	return err;
 }

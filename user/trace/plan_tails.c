@@ -26,6 +26,7 @@ struct tail_image {
 
 struct tails {
 	struct plan *pl;
+	u32 proc; /* in whose memory slots are read */
 	struct tail_image *image;
 	struct plan_func *pf; /* whose are looked for */
 };
@@ -131,7 +132,7 @@ static bool slot_at(void *arg, const struct tail_place *slot, struct tail_place 
 		s = bsearch(&key, ti->slot, ti->nr_slots, sizeof(*s), cmp_slot);
 	if (!s)
 		return false; /* a variable: it may change */
-	if (!plan__slot_value(t->pl, slot->image, slot->vaddr, &image, &vaddr))
+	if (!plan__slot_value(t->pl, t->proc, slot->image, slot->vaddr, &image, &vaddr))
 		return place_of_name(t->pl, s->name, to);
 	/* Back into its own image, but not to a function: not bound yet. */
 	sym = image == slot->image && syms ? symtab__at(syms, vaddr) : NULL;
@@ -195,9 +196,9 @@ static int tails__func(struct tails *t, struct tailgraph *g, struct plan_func *p
 	return err;
 }
 
-int plan__tails(struct plan *pl)
+int plan__tails(struct plan *pl, u32 proc, u32 first)
 {
-	struct tails t = {.pl = pl};
+	struct tails t = {.pl = pl, .proc = proc};
 	struct tail_source src = {.body = body_at, .slot = slot_at, .arg = &t};
 	struct tailgraph *g = tailgraph__new(&src);
 	int err = -ENOMEM;
@@ -206,7 +207,7 @@ int plan__tails(struct plan *pl)
 	if (!g || !t.image)
 		goto out;
 	err = 0;
-	for (u32 i = 0; i < pl->nr_funcs && !err; i++) {
+	for (u32 i = first; i < pl->nr_funcs && !err; i++) {
 		if (pl->func[i].tails)
 			err = tails__func(&t, g, &pl->func[i]);
 	}

@@ -30,6 +30,13 @@
 #define MAX_USER     (HB_STACK_USER + 1) /* and a hidden one */
 #define MAX_STACK    (MAX_USER + HB_STACK_KERNEL)
 
+/* What is known of one process of the plan. */
+struct sampled {
+	struct frame_maps maps; /* while another one is looked at */
+	u64 reloaded_ns;	/* when its mappings were read last */
+	bool gone;		/* they cannot be read any more */
+};
+
 struct sampler {
 	struct hbprof_bpf *skel;
 	struct plan *plan;
@@ -39,8 +46,10 @@ struct sampler {
 	struct frames frames;
 	struct stackagg agg;
 	u64 truncated;
-	u64 reloaded_ns; /* when the mappings were read last */
-	bool gone;	 /* they cannot be read any more */
+	struct sampled *proc;
+	u32 nr_procs, now; /* now: the one that frames looks at */
+	size_t cap_procs;
+	u32 nr_known; /* images of the plan that frames knows */
 };
 
 /* ---- programs and maps --------------------------------------------------------------------- */
@@ -90,15 +99,56 @@ static u32 kernel_depth(void)
 
 static void reload_maps(struct sampler *s)
 {
+	struct sampled *sp = &s->proc[s->now];
+	struct proc *p = s->plan->proc[s->now].proc;
 	u64 now = mono_ns();
 
-	if (s->gone || (s->reloaded_ns && now - s->reloaded_ns < RELOAD_EVERY))
+	if (sp->gone || (sp->reloaded_ns && now - sp->reloaded_ns < RELOAD_EVERY))
 		return;
-	s->reloaded_ns = now;
-	if (proc__reload_maps(s->plan->proc))
-		s->gone = true;
-	else if (frames__update(&s->frames, s->plan->proc))
+	sp->reloaded_ns = now;
+	if (proc__reload_maps(p))
+		sp->gone = true;
+	else if (frames__update(&s->frames, p))
 		log_debug("out of memory for the mappings of the process");
+}
+
+/* Images that the plan has opened: their functions need not be read again. */
+static int know_images(struct sampler *s)
+{
+	int err = 0;
+
+	for (; s->nr_known < s->plan->nr_images && !err; s->nr_known++) {
+		const struct plan_image *pi = &s->plan->image[s->nr_known];
+
+		err = frames__know(&s->frames, pi->path, pi->map_dev, pi->map_ino, pi->im,
+				   pi->syms);
+	}
+	return err;
+}
+
+int sampler__add_proc(struct sampler *s)
+{
+	u32 i = s->nr_procs;
+	int err = know_images(s);
+
+	if (err || array_grow((void **)&s->proc, i, &s->cap_procs, sizeof(*s->proc)))
+		return -ENOMEM;
+	s->proc[s->nr_procs++] = (struct sampled){0};
+	if (i) {
+		frames__swap(&s->frames, &s->proc[s->now].maps);
+		s->now = i;
+	}
+	reload_maps(s);
+	return 0;
+}
+
+static void look_at(struct sampler *s, u32 proc)
+{
+	if (proc == s->now)
+		return;
+	frames__swap(&s->frames, &s->proc[s->now].maps);
+	frames__swap(&s->frames, &s->proc[proc].maps);
+	s->now = proc;
 }
 
 static u64 user_key(struct sampler *s, u64 addr)
@@ -150,12 +200,15 @@ static int add_sample(struct sampler *s, const struct hb_sample *e)
 	bool cut;
 	int err;
 
+	if (e->proc >= s->nr_procs)
+		return 0;
+	look_at(s, e->proc);
 	users = user_keys(s, e, user, &cut);
 	while (users)
 		stack[nr++] = user[--users];
 	for (u32 i = e->nr_kernel; i-- > 0;)
 		stack[nr++] = kernel[i] - (i > 0);
-	err = stackagg__add(&s->agg, stack, nr, func, 0, 1);
+	err = stackagg__add(&s->agg, stack, nr, func, e->proc, 1);
 	if (!err)
 		s->truncated += cut || e->nr_kernel >= HB_STACK_KERNEL;
 	return err;
@@ -178,7 +231,7 @@ int sampler__new(struct hbprof_bpf *skel, struct plan *plan, struct ring_buffer 
 		 struct sampler **out)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	int err = 0;
+	int err;
 
 	if (!s)
 		return -ENOMEM;
@@ -189,11 +242,7 @@ int sampler__new(struct hbprof_bpf *skel, struct plan *plan, struct ring_buffer 
 	frames__init(&s->frames);
 	stackagg__init(&s->agg, NULL);
 	perfev__init(&s->ev);
-	for (u32 i = 0; i < plan->nr_images && !err; i++)
-		err = frames__know(&s->frames, plan->image[i].path, plan->image[i].map_dev,
-				   plan->image[i].map_ino, plan->image[i].im, plan->image[i].syms);
-	if (!err)
-		err = ring_buffer__add(ring, bpf_map__fd(skel->maps.samples), on_sample, s);
+	err = ring_buffer__add(ring, bpf_map__fd(skel->maps.samples), on_sample, s);
 	if (err)
 		sampler__free(s);
 	else
@@ -207,13 +256,15 @@ void sampler__free(struct sampler *s)
 		return;
 	perfev__close(&s->ev);
 	frames__fini(&s->frames);
+	for (u32 i = 0; i < s->nr_procs; i++)
+		free(s->proc[i].maps.map);
+	free(s->proc);
 	stackagg__fini(&s->agg);
 	free(s);
 }
 
 int sampler__start(struct sampler *s, struct recording *rec)
 {
-	reload_maps(s);
 	return perfev__open(&s->ev, s->skel->progs.hb_sample, s->hz, rec);
 }
 

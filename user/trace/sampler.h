@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sampler.h - CPU samples of the traced process: perf events on every CPU, their stacks from the
+ * sampler.h - CPU samples of the traced processes: perf events on every CPU, their stacks from the
  * kernel's ring buffer into the recording. Part of a session, which does without it where it cannot
  * be had: what is missing is said, with the remedy, and becomes a warning of the recording.
  *
@@ -27,6 +27,8 @@ void sampler__prepare(struct hbprof_bpf *skel, const struct plan *plan, u32 hz);
 int sampler__new(struct hbprof_bpf *skel, struct plan *plan, struct ring_buffer *ring, u32 hz,
 		 struct sampler **out);
 void sampler__free(struct sampler *s); /* NULL is fine */
+/* The next process of the plan is sampled, too. 0 or -ENOMEM. */
+int sampler__add_proc(struct sampler *s);
 
 /* Opens the events; samples come once recording has begun. 0 or -ENOMEM; without events there are
  * warnings in rec. */

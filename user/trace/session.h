@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session.h - one measurement of one process, from loaded programs to the last snapshot:
+ * session.h - one measurement of one or more processes, from loaded programs to the last snapshot:
  *
  *   session__open      load, size and fill the maps, calibrate on hbprof's own functions
  *   session__attach    verify and probe every site of the plan
@@ -31,37 +31,56 @@ struct session_opts {
 	u32 max_rows;  /* 0: default */
 	u32 sample_hz; /* CPU samples a second and CPU; 0: none */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
+	bool fixed;    /* no process is added later: a single one needs no look-up */
 };
 
-/* What user space remembers of a site that it gave to the kernel. */
+/* What user space remembers of a site that it gave to the kernel: it is to be probed in processes that
+ * come later, too. */
 struct session_site {
-	u64 vaddr, ra; /* ra: RETSITE only */
-	u32 image, func;
-	u8 role, cls;
+	struct site site;
+	u32 image;
+	u32 nr_probed;	       /* processes, ended ones included */
 	bool refused, differs; /* differs: in memory or in the file from what was decoded */
+};
+
+/* A process of the plan, by the same index. */
+struct session_proc {
+	struct attach links;
+	struct mapped mapped;
+	u64 begin_mono_ns, end_mono_ns; /* measured in between; 0: not yet */
+	u64 cpu_begin_ns;
+	u64 usage_mono_ns; /* when its CPU time was last read; 0: never */
+	u32 nr_probes;
+	int pidfd; /* readable when it has ended */
 };
 
 struct session {
 	struct plan *plan;
+	struct session_proc *proc; /* plan->nr_procs of them */
+	u32 nr_procs;
+	size_t cap_procs;
+	u32 nr_measured; /* that are measured now */
+	int ends;	 /* epoll of the pidfds */
 	struct hbprof_bpf *skel;
 	struct ring_buffer *ring;
 	struct sampler *sampler; /* NULL: no samples */
 	u32 sample_hz;
 	enum attach_kind kind;
-	struct attach target, self;
+	struct attach self;
 	struct calib calib;
 	struct session_site *site;
 	u32 nr_sites, max_sites;
-	u32 nr_probes, max_probes; /* in the target; 0: no limit */
+	u32 nr_probes, max_probes; /* in the targets; 0: no limit */
+	u32 all_probes, nr_links;  /* those of ended ones included */
 	bool said_full;
-	u32 nr_funcs;	/* the target's; calibration functions follow */
-	u32 self_image; /* hbprof's own, after the plan's at the start; discovery may add more */
+	/* The tables of the kernel have room for more than the plan has at the start. */
+	u32 max_funcs;	/* of the targets; the calibration's follow */
+	u32 max_images; /* of the targets; hbprof's own follows */
+	u32 *given;	/* by image: how many of the plan's sites the kernel has */
 	u32 max_rows, max_hists, max_tasks;
-	struct mapped mapped;
 	struct hb_event *pending; /* return addresses asked for, not yet handled */
 	size_t nr_pending, cap_pending;
-	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, cpu_begin_ns, own_cpu_begin_ns;
-	u64 usage_mono_ns; /* when the target's CPU time was last read; 0: never */
+	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, own_cpu_begin_ns;
 	u64 map_bytes;
 	u64 unmatched_by[HB_CLASS_DIM]; /* coverage.unmatched by the class of the site */
 	u32 ras_discovered, ras_refused, sites_refused;
@@ -77,6 +96,17 @@ int session__start(struct session *s);
 /* fd that becomes readable when the kernel has something to say. */
 int session__poll_fd(const struct session *s);
 int session__poll(struct session *s);
+/* fd that becomes readable when a process has ended; what is done then. */
+static inline int session__ends_fd(const struct session *s)
+{
+	return s->ends;
+}
+int session__reap(struct session *s);
+/* How many processes are measured at the moment. */
+static inline u32 session__nr_measured(const struct session *s)
+{
+	return s->nr_measured;
+}
 int session__recalibrate(struct session *s);
 /* Ends an interval: its changes are added to the recording. */
 int session__snapshot(struct session *s);

@@ -21,7 +21,7 @@
 static int read_calib_hist(void *arg, u32 func, enum hb_dist dist, struct hb_hist *out)
 {
 	struct session *s = arg;
-	struct hb_row_key key = {.func = s->nr_funcs + func, .proc = HB_PROC_SELF};
+	struct hb_row_key key = {.func = s->max_funcs + func, .proc = HB_PROC_SELF};
 	struct hb_row row;
 	u32 i, h;
 
@@ -39,10 +39,10 @@ static int read_calib_hist(void *arg, u32 func, enum hb_dist dist, struct hb_his
 static int calib_site_put(struct session *s, const struct proc *self, const struct calib_site *cs,
 			  struct attach_probe *p)
 {
-	u32 image = s->self_image, id;
-	struct session_site ss = {.image = image, .func = SITE_NO_FUNC, .role = cs->role};
+	u32 image = s->max_images, id;
+	struct session_site ss = {.image = image, .site = {.func = SITE_NO_FUNC, .role = cs->role}};
 	struct hb_site hs = {.sp_fix = cs->sp_fix,
-			     .func = cs->role == HB_ROLE_ENTRY ? s->nr_funcs + cs->func
+			     .func = cs->role == HB_ROLE_ENTRY ? s->max_funcs + cs->func
 							       : HB_FUNC_NONE,
 			     .image = image,
 			     .cls = cs->cls};
@@ -73,7 +73,7 @@ static bool lang_used(const struct session *s, u8 lang)
 }
 
 /* Only those of the languages that the plan has functions of: a probe may be dear to take off. */
-static int calib_attach(struct session *s)
+static int calib_attach(struct session *s, const bool wanted[HB_LANG_NR])
 {
 	struct calib_site cs[CALIB_SITES];
 	struct attach_probe p[CALIB_SITES];
@@ -81,7 +81,6 @@ static int calib_attach(struct session *s)
 	size_t refused = 0, nr = 0;
 	int fd = -1, err;
 
-	calib__baseline(&s->calib);
 	calib__sites(cs);
 	err = proc__open(getpid(), &self);
 	if (err)
@@ -90,7 +89,7 @@ static int calib_attach(struct session *s)
 	if (fd < 0)
 		err = fd;
 	for (u32 i = 0; i < CALIB_SITES && !err; i++) {
-		if (!lang_used(s, cs[i].lang))
+		if (!wanted[cs[i].lang])
 			continue;
 		err = calib_site_put(s, self, &cs[i], &p[nr++]);
 	}
@@ -207,11 +206,34 @@ static int calibrate_first(struct session *s)
 
 int session__calibrate(struct session *s)
 {
+	bool wanted[HB_LANG_NR];
 	int err;
 
 	s->calib.read_hist = read_calib_hist;
 	s->calib.arg = s;
 	calib_mark_used(s);
-	err = calib_attach(s);
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
+		wanted[lang] = lang_used(s, lang);
+	calib__baseline(&s->calib);
+	err = calib_attach(s, wanted);
+	return err ? err : calibrate_first(s);
+}
+
+int session__calibrate_new(struct session *s)
+{
+	bool before[HB_LANG_NR][HB_CLASS_NR][HB_CLASS_NR], wanted[HB_LANG_NR], any = false;
+	int err;
+
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
+		wanted[lang] = !lang_used(s, lang);
+	memcpy(before, s->calib.used, sizeof(before));
+	calib_mark_used(s);
+	if (!memcmp(before, s->calib.used, sizeof(before)))
+		return 0;
+	for (u32 lang = 0; lang < HB_LANG_NR; lang++) {
+		wanted[lang] &= lang_used(s, lang);
+		any |= wanted[lang];
+	}
+	err = any ? calib_attach(s, wanted) : 0;
 	return err ? err : calibrate_first(s);
 }

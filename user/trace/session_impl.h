@@ -38,15 +38,44 @@ u8 session__site_lang(const struct session *s, u32 image, const struct site *sit
 int session__calibrate(struct session *s);
 /* Is the code at the site still what was decoded, in the file and in the target's memory? Pages are
  * read through *p (verify.c), so it is to be young: one for the sites of one attach. */
-bool session__site_intact(const struct session *s, u32 image, const struct site *site,
+bool session__site_intact(const struct session *s, u32 proc, u32 image, const struct site *site,
 			  struct code_page *p);
 /* Marks a return address (vaddr in an image) as attached or refused. */
 int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state);
-/* Probes sites of one image; refused ones are marked in s->site[]. */
-int session__probe(struct session *s, u32 image, const u32 *ids, const struct site *sites,
-		   size_t nr);
-/* Describes the process in s->rec, while it is there to be described. */
-int session__describe_target(struct session *s);
+/* Probes sites of one image in all processes that have those it had before; refused ones are marked in
+ * s->site[]. */
+int session__probe(struct session *s, u32 image, const u32 *ids, size_t nr);
+/* All sites of an image, known and new ones, into one process, and what returns to them. */
+int session__attach_image(struct session *s, u32 proc, struct plan_map *map);
+/* The same for all images that it has mapped. -ESRCH: it has ended, -ENOSPC: too many probes, -ESTALE: what
+ * is in its memory is other code. */
+int session__attach_proc(struct session *s, u32 proc);
+/* Looks at what a process has loaded since, and measures that as well. 0 or -errno. */
+int session__grow(struct session *s, u32 proc);
+/* Measures what probes cost whose classes the plan did not have before. 0 or -errno. */
+int session__calibrate_new(struct session *s);
+/* The next process of the plan becomes one of the session, and a target of the recording. */
+int session__add_proc(struct session *s);
+/* From here on its calls count, if it is recorded. */
+int session__begin_proc(struct session *s, u32 proc);
+/* They count no more, and its probes are taken off. why: for the report, "exited". */
+void session__end_proc(struct session *s, u32 proc, const char *why);
+/* Says why a process is none that is measured, and ends it. */
+void session__not_measured(struct session *s, u32 proc, int err);
+bool session__proc_ended(const struct session *s, u32 proc);
+/* How long it has been measured. */
+u64 session__proc_ns(const struct session *s, u32 proc, u64 now);
+/* Takes the probes off all processes. */
+void session__detach(struct session *s);
+void session__free_procs(struct session *s);
+/* Is the process one whose id in the programs is that in hbprof's own PID namespace? */
+bool session__sees_pid(pid_t pid);
+/* Functions and images of the plan into the kernel's tables, from an index on. */
+int session__put_funcs(struct session *s, u32 first);
+int session__put_images(struct session *s, u32 first);
+int session__put_func(struct session *s, u32 id, const struct hb_func *f);
+/* Reads what CPU time a process has used, while it is there. */
+void session__note_usage(struct session *s, u32 proc);
 /* From here on hbprof's own CPU time counts as cost of the measurement. */
 void session__mark_own_cpu(struct session *s);
 /* An exit of this class has been found in code of a language: its cost is kept up to date. */

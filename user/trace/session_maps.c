@@ -54,12 +54,7 @@ static void site_to_kernel(u32 image, const struct site *site, struct hb_site *h
 
 static struct session_site site_to_remember(u32 image, const struct site *site)
 {
-	return (struct session_site){.vaddr = site->vaddr,
-				     .ra = site->ra,
-				     .image = image,
-				     .func = site->func,
-				     .role = site->role,
-				     .cls = site->cls};
+	return (struct session_site){.site = *site, .image = image};
 }
 
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id)

@@ -32,29 +32,49 @@ static void watch_tasks(struct session *s)
 	__atomic_store_n(&s->skel->bss->tight, tight, __ATOMIC_RELAXED);
 }
 
-static void note_usage(struct session *s)
+void session__note_usage(struct session *s, u32 proc)
 {
-	struct recording *rec = s->rec;
+	struct session_proc *sp = &s->proc[proc];
+	struct m_target *t = &s->rec->target[proc];
 	u64 cpu, rss;
 
-	if (!rec->nr_targets || proc__usage(s->plan->proc, &cpu, &rss))
+	if (session__proc_ended(s, proc) || proc__usage(s->plan->proc[proc].proc, &cpu, &rss))
 		return; /* it has ended: see drop_stale_usage() */
-	s->usage_mono_ns = mono_ns();
-	if (s->cpu_begin_ns != M_NONE)
-		rec->target[0].cpu_ns = cpu - s->cpu_begin_ns;
-	rec->target[0].rss_bytes = rss;
+	sp->usage_mono_ns = mono_ns();
+	if (sp->cpu_begin_ns != M_NONE)
+		t->cpu_ns = cpu - sp->cpu_begin_ns;
+	t->rss_bytes = rss;
+}
+
+static void note_usage(struct session *s)
+{
+	for (u32 i = 0; i < s->nr_procs; i++)
+		session__note_usage(s, i);
 }
 
 /*
  * Of a process that has ended, the CPU time is that of the last look, up to an interval old. Where
  * that is more than 2 % of the recording, shares of it would be wrong by as much: it is not known then.
  */
-static void drop_stale_usage(struct session *s)
+static void drop_stale_usage(struct session *s, u32 proc)
 {
-	u64 age = s->end_mono_ns - s->usage_mono_ns;
+	const struct session_proc *sp = &s->proc[proc];
+	u64 end = sp->end_mono_ns ? sp->end_mono_ns : s->end_mono_ns;
 
-	if (!s->usage_mono_ns || age > (s->end_mono_ns - s->begin_mono_ns) / 50)
-		s->rec->target[0].cpu_ns = M_NONE;
+	if (!sp->usage_mono_ns || end - sp->usage_mono_ns > session__proc_ns(s, proc, end) / 50)
+		s->rec->target[proc].cpu_ns = M_NONE;
+}
+
+static void note_ends(struct session *s)
+{
+	for (u32 i = 0; i < s->nr_procs; i++) {
+		struct m_target *t = &s->rec->target[i];
+
+		if (!t->end && !proc__alive(s->plan->proc[i].proc))
+			t->end = strdup("exited");
+		if (t->end)
+			drop_stale_usage(s, i);
+	}
 }
 
 /* now 0: when the rows have been read. */
@@ -85,8 +105,11 @@ u64 session__calls(const struct session *s)
 
 int session__snapshot(struct session *s)
 {
-	int err = mapped__check(s);
+	int err = 0;
 
+	for (u32 i = 0; i < s->nr_procs && !err; i++)
+		if (!session__proc_ended(s, i))
+			err = mapped__check(s, i);
 	return err ? err : snapshot_at(s, 0);
 }
 
@@ -104,6 +127,13 @@ static int take_samples(struct session *s)
 	return n < 0 ? n : sampler__finish(s->sampler, s->rec);
 }
 
+static void set_measured(const struct session *s, struct m_row *row, u64 now)
+{
+	row->measured_ns = row->overflow || row->target >= s->nr_procs
+				   ? now - s->begin_mono_ns
+				   : session__proc_ns(s, row->target, now);
+}
+
 static int take_rows(struct session *s)
 {
 	struct recording *rec = s->rec;
@@ -114,7 +144,7 @@ static int take_rows(struct session *s)
 	s->prev = NULL;
 	s->nr_prev = 0;
 	for (u32 i = 0; i < rec->nr_rows; i++)
-		rec->row[i].measured_ns = s->end_mono_ns - s->begin_mono_ns;
+		set_measured(s, &rec->row[i], s->end_mono_ns);
 	return 0;
 }
 
@@ -127,16 +157,13 @@ int session__stop(struct session *s, const char *reason)
 	note_usage(s);
 	__atomic_store_n(&s->skel->bss->recording, false, __ATOMIC_SEQ_CST);
 	s->end_mono_ns = mono_ns();
-	rec->coverage.links = s->target.nr_links;
+	rec->coverage.links = s->nr_links;
 	if (s->kind == ATTACH_PERF && s->nr_probes > MANY_EVENTS)
 		log_warn("taking off %u probes, which takes some seconds on this kernel",
 			 s->nr_probes);
-	attach__fini(&s->target);
+	session__detach(s);
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
-	if (!proc__alive(s->plan->proc) && rec->nr_targets) {
-		rec->target[0].end = strdup("exited");
-		drop_stale_usage(s);
-	}
+	note_ends(s);
 	/* Taking the probes off is no part of the last interval. */
 	err = snapshot_at(s, s->end_mono_ns);
 	if (!err)
@@ -169,20 +196,23 @@ int session__stop(struct session *s, const char *reason)
 
 /* ---- while it goes on --------------------------------------------------------------------- */
 
-static int dup_target(const struct m_target *from, struct recording *rec)
+static int dup_targets(const struct recording *from, struct recording *rec)
 {
-	struct m_target *t = array_alloc(1, sizeof(*t));
-
-	if (!t)
+	rec->target = array_alloc((size_t)from->nr_targets + 1, sizeof(*rec->target));
+	if (!rec->target)
 		return -ENOMEM;
-	*t = *from;
-	t->exe = dup_or_null(from->exe);
-	t->cmdline = dup_or_null(from->cmdline);
-	t->build_id = dup_or_null(from->build_id);
-	t->language = dup_or_null(from->language);
-	t->end = NULL;
-	rec->target = t;
-	rec->nr_targets = 1;
+	rec->nr_targets = from->nr_targets;
+	for (u32 i = 0; i < from->nr_targets; i++) {
+		const struct m_target *f = &from->target[i];
+		struct m_target *t = &rec->target[i];
+
+		*t = *f;
+		t->exe = dup_or_null(f->exe);
+		t->cmdline = dup_or_null(f->cmdline);
+		t->build_id = dup_or_null(f->build_id);
+		t->language = dup_or_null(f->language);
+		t->end = dup_or_null(f->end);
+	}
 	return 0;
 }
 
@@ -206,15 +236,15 @@ int session__live(struct session *s, struct recording **out)
 		return -ENOMEM;
 	err = rows__read(s, &rec->row, &rec->nr_rows);
 	for (u32 i = 0; i < rec->nr_rows && !err; i++)
-		rec->row[i].measured_ns = now - s->begin_mono_ns;
+		set_measured(s, &rec->row[i], now);
 	if (!err)
 		err = session__fill_funcs(s, rec);
 	if (!err)
 		err = session__fill_images(s, rec);
 	if (!err)
 		err = session__fill_drops(s, rec);
-	if (!err && s->rec->nr_targets)
-		err = dup_target(&s->rec->target[0], rec);
+	if (!err)
+		err = dup_targets(s->rec, rec);
 	if (!err)
 		err = dup_cals(s->rec, rec);
 	for (u32 i = 0; i < s->rec->nr_warnings && !err; i++)
@@ -225,7 +255,7 @@ int session__live(struct session *s, struct recording **out)
 	}
 	session__sum_coverage(s, rec, now);
 	rec->coverage.in_flight_end = M_NONE;
-	rec->coverage.links = s->target.nr_links;
+	rec->coverage.links = s->nr_links;
 	rec->begin_wall_ns = s->begin_wall_ns;
 	rec->begin_mono_ns = s->begin_mono_ns;
 	rec->end_mono_ns = now;

@@ -13,13 +13,14 @@
 
 #define PAGE 4096
 
-static void page_read(const struct session *s, const struct plan_image *pi, u64 vaddr,
-		      struct code_page *p)
+static void page_read(const struct session *s, u32 proc, u32 image, u64 vaddr, struct code_page *p)
 {
+	const struct plan_image *pi = &s->plan->image[image];
+	const struct plan_map *map = plan__map(s->plan, proc, image);
 	/* Up to the end of its page, and on, as an instruction may lie across it. */
 	size_t len = PAGE - vaddr % PAGE + SITE_BYTES;
 	struct iovec local = {.iov_base = p->memory, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)(vaddr + pi->bias), .iov_len = len};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)(vaddr + map->bias), .iov_len = len};
 	u64 off;
 
 	p->image = pi;
@@ -28,11 +29,11 @@ static void page_read(const struct session *s, const struct plan_image *pi, u64 
 	if (image__off(pi->im, vaddr, &off))
 		return;
 	p->nr_file = pread(pi->im->fd, p->file, len, (off_t)off);
-	p->nr_memory = process_vm_readv(s->plan->proc->pid, &local, 1, &remote, 1, 0);
+	p->nr_memory = process_vm_readv(s->plan->proc[proc].proc->pid, &local, 1, &remote, 1, 0);
 	p->unreadable = p->nr_memory < 0 && errno != EFAULT;
 }
 
-bool session__site_intact(const struct session *s, u32 image, const struct site *site,
+bool session__site_intact(const struct session *s, u32 proc, u32 image, const struct site *site,
 			  struct code_page *p)
 {
 	const struct plan_image *pi = &s->plan->image[image];
@@ -41,7 +42,7 @@ bool session__site_intact(const struct session *s, u32 image, const struct site 
 	u64 at;
 
 	if (p->image != pi || site->vaddr < p->vaddr || site->vaddr / PAGE != p->vaddr / PAGE)
-		page_read(s, pi, site->vaddr, p);
+		page_read(s, proc, image, site->vaddr, p);
 	at = site->vaddr - p->vaddr;
 	if (p->nr_file < (ssize_t)(at + site->len) ||
 	    memcmp(p->file + at, site->bytes, site->len) != 0)

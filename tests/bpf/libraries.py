@@ -4,6 +4,7 @@ version. All codecs, all sizes and the times are in docs/codecs.md, by tests/ben
 the ones that build in seconds.
 """
 import os
+import re
 import subprocess
 
 import codecrun
@@ -42,6 +43,25 @@ def benchmarked():
     return wrong + [f"no benchmark of the kind {k} was run" for k in kinds]
 
 
+def codecs_benchmarked():
+    """Benchmarks of several codecs over three documents: b.Run in a test binary. Where a codec is called
+    through an interface, the first call's return site is not known."""
+    flags = ["-test.bench", ".", "-test.benchtime", "50x"]
+    with live.Workload("gocodecs.test", [f"{OUT}/gocodecs.test", *flags]) as w:
+        with live.Hbprof(w.pid, "--no-stacks") as h:
+            h.wait_measuring()
+            w.run()
+            wrong = exact.check_exact(h.report(), w.lines.seen, may_be_unknown=True)
+        lines = w.lines.seen
+        if w.finish():
+            wrong.append("the benchmarks failed")
+    run = {m[1] for m in (re.match(r"^Benchmark(\w+/\w+/\w+)", x) for x in lines) if m}
+    missing = {f"{op}/{codec}/{doc}" for op in ("Encode", "Decode")
+               for codec in ("json", "jsoniter", "cbor", "msgpack", "protobuf")
+               for doc in ("heartbeat", "order", "device")} - run
+    return wrong + [f"no benchmark {name} was run" for name in sorted(missing)]
+
+
 def modes(program):
     return live.run([f"{OUT}/{program}", "-modes"]).stdout.split()
 
@@ -65,9 +85,13 @@ for name, what in PROGRAMS.items():
         live.test(sentence, counted, name)
     else:
         live.skip(sentence, failed.splitlines()[-1] if failed else "not built")
-SENTENCE = "each call of a go test binary is counted: b.N, b.Loop and RunParallel"
-if os.path.exists(f"{OUT}/gobench.test"):
-    live.test(SENTENCE, benchmarked)
-else:
-    live.skip(SENTENCE, failed.splitlines()[-1] if failed else "not built")
+for name, body, sentence in (
+        ("gobench.test", benchmarked,
+         "each call of a go test binary is counted: b.N, b.Loop and RunParallel"),
+        ("gocodecs.test", codecs_benchmarked,
+         "each call of five codecs' benchmarks over three documents is counted")):
+    if os.path.exists(f"{OUT}/{name}"):
+        live.test(sentence, body)
+    else:
+        live.skip(sentence, failed.splitlines()[-1] if failed else "not built")
 live.done()

@@ -94,6 +94,17 @@ go_program() { # name, tags, perhaps another version of a module
     built "$name"
 }
 
+# The codecs of gocodecs_quick in a test binary, from the folder that it was built in.
+codec_benchmarks() {
+    local go
+
+    has gocodecs.test gocodecs lib go.mod && return
+    go=$("$src/../find_go.sh") || die "no Go >= 1.22, see https://go.dev/dl/"
+    (cd "$gen/gocodecs_quick/gocodecs" && CGO_ENABLED=0 "$go" test -c -tags quick \
+        -o "$out/gocodecs.test" .) || die "cannot build gocodecs.test"
+    built gocodecs.test
+}
+
 go_benchmarks() {
     local go
 
@@ -144,6 +155,7 @@ servers)
 quick)
     c_programs
     go_program gocodecs_quick quick
+    codec_benchmarks
     go_benchmarks
     exit
     ;;

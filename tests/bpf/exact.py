@@ -8,7 +8,8 @@ from live import Broken, Hbprof, Workload, text_changes, unprobed
 
 TRUTH = re.compile(r"^TRUTH (\S+) (\S+) (\S+) (calls=.*)$")
 # Streams: how much a call of theirs reads or writes stands in no register at its ends.
-NO_SIZE = ("encoding/json.(*Encoder).Encode", "encoding/json.(*Decoder).Decode")
+NO_SIZE = ("encoding/json.(*Encoder).Encode", "encoding/json.(*Decoder).Decode",
+           "encoding/gob.(*Encoder).Encode", "encoding/gob.(*Decoder).Decode")
 NOT_SAME = re.compile(
     r"^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED) ")
 

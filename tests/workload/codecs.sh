@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# codecs.sh OUTDIR [quick|servers] - builds the workloads that call other libraries' codecs: for
+# codecs.sh OUTDIR [quick|servers|versions] - builds the workloads that call other libraries' codecs: for
 # tests/bench/codecs.sh all of them, with quick the few that make check needs; with servers nothing but
-# the servers in frameworks. What does not build is an error. Generated code and copies of the sources that
+# the servers in frameworks, with versions one program by several releases of Go. What does not build is an error. Generated code and copies of the sources that
 # it belongs to are in OUTDIR/codecs.src.
 set -eu -o pipefail
 
-[ $# -ge 1 ] || { echo "usage: $0 OUTDIR [quick|servers]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: $0 OUTDIR [quick|servers|versions]" >&2; exit 2; }
 src=$(cd "$(dirname "$0")" && pwd)
 what=${2:-all}
 mkdir -p "$1/codecs.src"
@@ -130,6 +130,22 @@ server_programs() {
     done
 }
 
+# The releases are modules that the go command fetches, and keeps in its own cache.
+version_programs() {
+    local go name v
+
+    go=$("$src/../find_go.sh") || die "no Go >= 1.22, see https://go.dev/dl/"
+    for v in 1.20.14 1.22.12 1.24.11 1.26.8; do
+        for name in goversions_$v goversions_${v}_stripped; do
+            has $name goversions && continue
+            (cd "$src/goversions" && GOTOOLCHAIN=go$v CGO_ENABLED=0 "$go" build \
+                -ldflags "$([ $name = goversions_$v ] || echo '-s -w')" -o "$out/$name" .) ||
+                die "cannot build $name"
+            built $name
+        done
+    done
+}
+
 # As Cargo.lock has it, and with the profile that users build with.
 rust_program() {
     has rustcodecs rust && return
@@ -150,6 +166,10 @@ node_program() {
 case $what in
 servers)
     server_programs
+    exit
+    ;;
+versions)
+    version_programs
     exit
     ;;
 quick)

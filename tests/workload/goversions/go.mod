@@ -1,0 +1,3 @@
+module hbprof/workload/goversions
+
+go 1.20

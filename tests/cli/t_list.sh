@@ -41,6 +41,8 @@ for p in codecs none; do
     }
 done
 
+export HBPROF_STATE=$HB_TMP/state
+
 list() {
     "$HBPROF" list "$@" 2>err
 }
@@ -52,14 +54,23 @@ is "$?" 0 "a program with codecs is exit status 0"
 like "$out" '^codecs \(native\): 2 functions in 1 file$' "the first line counts"
 like "$out" '^cJSON +decode +cJSON_Parse +n/a +[a-z]+ +1 \(1 [a-z]+\) +if nested +yes|^cJSON +decode +cJSON_Parse +n/a +[a-z]+ +1 \(1 [a-z]+\) +n/a +yes' \
     "a function has its entry, its return sites, and what is known of size and errors"
-like "$out" '^cJSON +encode +cJSON_Print .* yes +yes +(low|raised)$' "a cost in words"
-like "$out" 'Cost in ns: n/a' "no cost in ns is claimed"
+like "$out" '^cJSON +encode +cJSON_Print .* yes +yes +(low|raised) +n/a$' "a cost in words"
+like "$out" 'Cost in ns: n/a .no calibration of this host yet.' "no cost in ns is claimed"
 like "$out" '^cJSON +decode +cJSON_ParseWithLength +inlined, or never called' "what is missing has its reason"
 is "$(grep -c '^encoding/json' <<<"$out")" 0 "codecs that are not here are not shown"
 like "$out" 'more entry points are known.*--all' "but counted"
 like "$(list --all codecs)" '^encoding/json +encode +encoding/json.Marshal +absent' "--all shows them"
 like "$(list --exit=ret codecs)" 'cJSON_Parse .* ret ' "--exit=ret shows the returns of the function"
 like "$(list --probe main=encode codecs)" '^probe +encode +main ' "--probe adds a function"
+mkdir state
+cp "$HB_SRC/tests/data/sample.hbp" state/calibration.hbp
+chmod 644 state/calibration.hbp
+like "$(list codecs)" 'Cost in ns: n/a .the calibration that is kept is of another ' \
+    "a calibration of another machine is not shown"
+mv state/calibration.hbp state/other.hbp
+ln -s other.hbp state/calibration.hbp
+like "$(list codecs)" 'Cost in ns: n/a .the file that keeps the calibration is a link' "a link is not followed"
+rm state/calibration.hbp
 list --format json codecs >out.json
 ok "--format json is JSON with the same" python3 - <<'END'
 import json

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/calstore.h"
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
 #include "cmd/listview.h"
@@ -136,11 +137,14 @@ static int exit_status(int err)
 
 static int print_list(const struct list_args *a, const struct plan *plan)
 {
-	struct listview v = {.plan = plan, .target = a->file, .all = a->all};
+	char who[32], why[128] = "";
+	struct listview v = {.plan = plan, .target = a->file, .all = a->all, .cal_why = why};
+	struct recording *cal = NULL;
 	struct strbuf text;
-	char who[32];
 	int err;
 
+	if (!calstore__load(&cal, why, sizeof(why)))
+		v.cal = cal;
 	if (!a->file) {
 		snprintf(who, sizeof(who), "process %llu", a->pid);
 		v.target = who;
@@ -156,6 +160,7 @@ static int print_list(const struct list_args *a, const struct plan *plan)
 	else
 		fwrite(text.s, 1, text.len, stdout);
 	strbuf__fini(&text);
+	recording__free(cal);
 	return err ? EXIT_FAILED : plan->nr_funcs ? EXIT_DONE : EXIT_NOTHING;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/listcost.h"
 #include "model/jsonw.h"
 #include "model/text.h"
 #include "sym/registry.h"
@@ -30,45 +31,6 @@ static const char *const state_meanings[] = {
 	[REGISTRY_OTHER_VERSION] = "for another version of the library",
 	[REGISTRY_TOO_MANY] = "matches too many functions; narrow it with --codecs",
 };
-
-static const char *const class_names[HB_CLASS_NR] = {
-	[HB_CLASS_BRANCH] = "branch", [HB_CLASS_PUSH] = "push", [HB_CLASS_CALL] = "call",
-	[HB_CLASS_NOP] = "nop",	      [HB_CLASS_STEP] = "step",
-};
-
-/* Where the ends of a function's calls will be seen. */
-struct ends {
-	u32 nr, by_class[HB_CLASS_NR];
-};
-
-static struct ends func_ends(const struct plan *pl, u32 func)
-{
-	u8 role = pl->func[func].exit_ret ? HB_ROLE_RET : HB_ROLE_RETSITE;
-	struct ends e = {0};
-
-	for (u32 i = 0; i < pl->nr_images; i++) {
-		const struct site_list *l = &pl->image[i].sites;
-
-		for (size_t k = 0; k < l->nr; k++) {
-			if (l->v[k].role != role || l->v[k].func != func ||
-			    l->v[k].cls >= HB_CLASS_NR)
-				continue;
-			e.nr++;
-			e.by_class[l->v[k].cls]++;
-		}
-	}
-	return e;
-}
-
-/* What a call costs: whether the kernel emulates the probed instructions or must single-step them. */
-static const char *cost_word(const struct plan_func *pf, const struct ends *e)
-{
-	u32 step = e->by_class[HB_CLASS_STEP];
-
-	if (pf->entry_class == HB_CLASS_STEP)
-		return step == e->nr && e->nr ? "high" : "raised";
-	return !step ? "low" : step == e->nr ? "raised" : "low to raised";
-}
 
 static bool has_size(const struct func *f)
 {
@@ -101,11 +63,12 @@ enum {
 	COL_SIZE,
 	COL_ERR,
 	COL_COST,
+	COL_NS,
 	COL_NR
 };
 
 static const char *const titles[COL_NR] = {"CODEC",   "OP",   "FUNCTION", "VERSION", "ENTRY",
-					   "RETURNS", "SIZE", "ERRORS",	  "COST"};
+					   "RETURNS", "SIZE", "ERRORS",	  "COST",    "NS A CALL"};
 
 struct row {
 	char *cell[COL_NR];
@@ -192,7 +155,7 @@ static char *ends_cell(const struct plan_func *pf, const struct ends *e)
 	for (u32 c = 0; c < HB_CLASS_NR; c++) {
 		if (!e->by_class[c])
 			continue;
-		strbuf__addf(&b, "%s%u %s", first ? " (" : ", ", e->by_class[c], class_names[c]);
+		strbuf__addf(&b, "%s%u %s", first ? " (" : ", ", e->by_class[c], hb_class_names[c]);
 		first = false;
 	}
 	if (!first)
@@ -200,22 +163,33 @@ static char *ends_cell(const struct plan_func *pf, const struct ends *e)
 	return strbuf__take(&b);
 }
 
-static void func_row(const struct plan *pl, u32 i, struct row *r)
+static char *cost_cell(const struct cost_ns *c)
 {
+	char buf[64];
+
+	listcost__format(c, buf, sizeof(buf));
+	return cell(buf);
+}
+
+static void func_row(const struct listview *v, u32 i, struct row *r)
+{
+	const struct plan *pl = v->plan;
 	const struct plan_func *pf = &pl->func[i];
 	const struct func *f = pf->f;
-	struct ends e = func_ends(pl, i);
+	struct ends e = listcost__ends(pl, i);
+	struct cost_ns cost = listcost__of(v, pf, &e);
 
 	r->cell[COL_CODEC] = cell(f->codec);
 	r->cell[COL_OP] = cell(f->op);
 	r->cell[COL_FUNC] = name_cell(f->name);
 	r->cell[COL_VERSION] = cell(f->library_version && f->library_version[0] ? f->library_version
 										: "n/a");
-	r->cell[COL_ENTRY] = cell(class_names[pf->entry_class]);
+	r->cell[COL_ENTRY] = cell(hb_class_names[pf->entry_class]);
 	r->cell[COL_ENDS] = ends_cell(pf, &e);
 	r->cell[COL_SIZE] = cell(size_word(pl, f));
 	r->cell[COL_ERR] = cell(f->err_kind != HB_ERR_NONE ? "yes" : "n/a");
-	r->cell[COL_COST] = cell(cost_word(pf, &e));
+	r->cell[COL_COST] = cell(listcost__word(pf, &e));
+	r->cell[COL_NS] = cost_cell(&cost);
 }
 
 static void rows_free(struct row *row, size_t nr)
@@ -227,8 +201,9 @@ static void rows_free(struct row *row, size_t nr)
 	free(row);
 }
 
-static void table_funcs(const struct plan *pl, struct strbuf *out)
+static void table_funcs(const struct listview *v, struct strbuf *out)
 {
+	const struct plan *pl = v->plan;
 	struct row *row = calloc(pl->nr_funcs + 1, sizeof(*row));
 
 	if (!row) {
@@ -238,7 +213,7 @@ static void table_funcs(const struct plan *pl, struct strbuf *out)
 	for (u32 c = 0; c < COL_NR; c++)
 		row[0].cell[c] = cell(titles[c]);
 	for (u32 i = 0; i < pl->nr_funcs; i++)
-		func_row(pl, i, &row[i + 1]);
+		func_row(v, i, &row[i + 1]);
 	print_rows(row, pl->nr_funcs + 1, COL_NR, out);
 	rows_free(row, pl->nr_funcs + 1);
 }
@@ -340,11 +315,10 @@ void listview__table(const struct listview *v, struct strbuf *out)
 		     pl->nr_funcs == 1 ? "" : "s", pl->nr_images, pl->nr_images == 1 ? "" : "s");
 	if (pl->nr_funcs) {
 		strbuf__addc(out, '\n');
-		table_funcs(pl, out);
-		strbuf__adds(
-			out,
-			"\nReturns of indirect calls and of calls from code outside are found "
-			"while recording.\nCost in ns: n/a (it is measured while recording).\n");
+		table_funcs(v, out);
+		strbuf__adds(out, "\nReturns of indirect calls and of calls from code outside are "
+				  "found while recording.\n");
+		listcost__explain(v, out);
 		table_notes(pl, out);
 	}
 	table_entries(v, out);
@@ -357,12 +331,14 @@ void listview__table(const struct listview *v, struct strbuf *out)
 
 /* ---- JSON ---- */
 
-static void json_func(struct jsonw *w, const struct plan *pl, u32 i)
+static void json_func(struct jsonw *w, const struct listview *v, u32 i)
 {
+	const struct plan *pl = v->plan;
 	const struct plan_func *pf = &pl->func[i];
 	const struct func *f = pf->f;
 	const char *size = size_word(pl, f);
-	struct ends e = func_ends(pl, i);
+	struct ends e = listcost__ends(pl, i);
+	struct cost_ns cost = listcost__of(v, pf, &e);
 
 	jsonw__object(w, NULL);
 	jsonw__str(w, "codec", f->codec);
@@ -371,17 +347,17 @@ static void json_func(struct jsonw *w, const struct plan *pl, u32 i)
 	jsonw__str(w, "file", pl->image[pf->image].path);
 	jsonw__str(w, "library", f->library);
 	jsonw__str(w, "library_version", f->library_version);
-	jsonw__str(w, "entry_class", class_names[pf->entry_class]);
+	jsonw__str(w, "entry_class", hb_class_names[pf->entry_class]);
 	jsonw__str(w, "exit", pf->exit_ret ? "ret" : "site");
 	jsonw__u64(w, "returns", e.nr);
 	jsonw__object(w, "returns_by_class");
 	for (u32 c = 0; c < HB_CLASS_NR; c++)
-		jsonw__u64(w, class_names[c], e.by_class[c]);
+		jsonw__u64(w, hb_class_names[c], e.by_class[c]);
 	jsonw__end_object(w);
 	jsonw__str(w, "size", strcmp(size, "n/a") ? size : NULL);
 	jsonw__bool(w, "errors", f->err_kind != HB_ERR_NONE);
-	jsonw__str(w, "cost", cost_word(pf, &e));
-	jsonw__null(w, "cost_ns");
+	jsonw__str(w, "cost", listcost__word(pf, &e));
+	listcost__json(w, &cost);
 	jsonw__str(w, "note", f->note);
 	jsonw__end_object(w);
 }
@@ -412,7 +388,7 @@ void listview__json(const struct listview *v, struct strbuf *out)
 	jsonw__str(&w, "language", pl->proc[0].language);
 	jsonw__array(&w, "functions");
 	for (u32 i = 0; i < pl->nr_funcs; i++)
-		json_func(&w, pl, i);
+		json_func(&w, v, i);
 	jsonw__end_array(&w);
 	jsonw__array(&w, "not_measured");
 	for (size_t i = 0; i < registry__size(pl->registry); i++) {

@@ -6,10 +6,14 @@
 #include "trace/plan.h"
 #include "util/strbuf.h"
 
+struct recording;
+
 struct listview {
 	const struct plan *plan;
-	const char *target; /* "process 4242", "./server" */
-	bool all;	    /* entries of codecs that were not seen, too */
+	const char *target;	     /* "process 4242", "./server" */
+	bool all;		     /* entries of codecs that were not seen, too */
+	const struct recording *cal; /* calibrations (capture/calstore.h), or NULL: */
+	const char *cal_why;	     /* why there are none */
 };
 
 /* Appends the list. Errors stay in the strbuf. */

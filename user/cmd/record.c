@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/calstore.h"
 #include "capture/capture.h"
 #include "capture/host.h"
 #include "cmd/cmd.h"
@@ -247,6 +248,15 @@ static void say_no_capture(const char *path, int err)
 		log_err("cannot write the capture %s: %s", path, strerror(-err));
 }
 
+/* For `hbprof list`. Nothing that was measured here depends on it. */
+static void keep_calibration(const struct recording *rec)
+{
+	int err = calstore__save(rec);
+
+	if (err)
+		log_info("what probes cost here is not kept for hbprof list: %s", strerror(-err));
+}
+
 /* The capture comes first: a reader of stdout that has gone must not cost the measurement. */
 static int deliver(const struct record_opts *o, const struct recording *rec)
 {
@@ -319,6 +329,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	if (session__stop(s, w->reason ? w->reason : "error") ||
 	    host__read("", &session__recording(s)->host))
 		goto out;
+	keep_calibration(session__recording(s));
 	status = deliver(o, session__recording(s));
 	if (err)
 		status = EXIT_FAILED;

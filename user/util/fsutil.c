@@ -193,7 +193,7 @@ static bool sudo_ids(uid_t *uid, gid_t *gid)
 	return true;
 }
 
-static int fill_temp(int fd, const char *path, const void *buf, size_t len)
+static int fill_temp(int fd, const char *path, const void *buf, size_t len, bool give)
 {
 	uid_t uid;
 	gid_t gid;
@@ -203,7 +203,7 @@ static int fill_temp(int fd, const char *path, const void *buf, size_t len)
 	if (err)
 		return err;
 	/* File systems without owners refuse; the data is worth more than its owner. */
-	if (sudo_ids(&uid, &gid) && fchown(fd, uid, gid))
+	if (give && sudo_ids(&uid, &gid) && fchown(fd, uid, gid))
 		log_warn("%s stays owned by root: chown to %u:%u: %s", path, uid, gid,
 			 strerror(errno));
 	/* EINVAL: a file system that has nothing to sync. */
@@ -212,7 +212,7 @@ static int fill_temp(int fd, const char *path, const void *buf, size_t len)
 	return 0;
 }
 
-int fs_replace_file(const char *path, const void *buf, size_t len)
+static int replace_file(const char *path, const void *buf, size_t len, bool give)
 {
 	char temp[TEMP_NAME_LEN] = "";
 	const char *name;
@@ -229,7 +229,7 @@ int fs_replace_file(const char *path, const void *buf, size_t len)
 		err = fd;
 		goto out;
 	}
-	err = fill_temp(fd, path, buf, len);
+	err = fill_temp(fd, path, buf, len, give);
 	/* Network file systems say at close that the disk is full. */
 	if (close(fd) && !err)
 		err = -errno;
@@ -242,6 +242,16 @@ int fs_replace_file(const char *path, const void *buf, size_t len)
 out:
 	close(folder);
 	return err;
+}
+
+int fs_replace_file(const char *path, const void *buf, size_t len)
+{
+	return replace_file(path, buf, len, true);
+}
+
+int fs_replace_own_file(const char *path, const void *buf, size_t len)
+{
+	return replace_file(path, buf, len, false);
 }
 
 int fs_check_replace(const char *path)

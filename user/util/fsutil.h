@@ -20,6 +20,8 @@ int fs_write_all(int fd, const void *buf, size_t len);
  * -EISDIR a directory, -EEXIST a symbolic link, device, FIFO or socket.
  */
 int fs_replace_file(const char *path, const void *buf, size_t len);
+/* The same for a file of hbprof's own, not of who has called it: no owner is given to it. */
+int fs_replace_own_file(const char *path, const void *buf, size_t len);
 /* What fs_replace_file() would find now, by making its new file and removing it again: to be asked
  * before work that would else be lost. */
 int fs_check_replace(const char *path);

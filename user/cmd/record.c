@@ -13,6 +13,7 @@
 #include "capture/calstore.h"
 #include "capture/capture.h"
 #include "capture/host.h"
+#include "capture/host_run.h"
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
 #include "cmd/live.h"
@@ -301,6 +302,11 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	err = session__open(plan, &so, &s);
 	if (err)
 		goto out;
+	if (host__read("", &session__recording(s)->host) || host_run__new("", &w->host)) {
+		log_err("no memory for the facts of this machine");
+		goto out;
+	}
+	host_run__target(w->host, (pid_t)o->pid);
 	err = session__attach(s);
 	if (err) {
 		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
@@ -327,7 +333,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		log_err("measuring was cut short: %s", strerror(-err));
 	/* What was measured until then is still a result. */
 	if (session__stop(s, w->reason ? w->reason : "error") ||
-	    host__read("", &session__recording(s)->host))
+	    host_run__finish(w->host, session__recording(s)))
 		goto out;
 	keep_calibration(session__recording(s));
 	status = deliver(o, session__recording(s));

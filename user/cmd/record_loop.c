@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "capture/host_run.h"
 #include "cmd/live.h"
 #include "trace/session.h"
 #include "util/units.h"
@@ -67,6 +68,7 @@ void waiter__close(struct waiter *w)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	host_run__free(w->host);
 }
 
 int waiter__open(struct waiter *w)
@@ -117,6 +119,8 @@ static int on_tick(struct waiter *w, struct session *s)
 
 	if (read(w->tick, &n, sizeof(n)) != sizeof(n))
 		return 0;
+	if (w->host)
+		host_run__tick(w->host);
 	err = session__poll(s);
 	if (!err)
 		err = session__snapshot(s);

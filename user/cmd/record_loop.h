@@ -7,6 +7,7 @@
 
 #include <hbprof/types.h>
 
+struct host_run;
 struct live;
 struct session;
 
@@ -14,9 +15,10 @@ struct waiter {
 	int epoll, signal, tick, end;
 	int ends; /* the session's */
 	u32 ticks;
-	bool lines;	    /* without a view: a plain line each second, on stderr */
-	u64 calls;	    /* up to the line before */
-	const char *reason; /* why it is over; NULL: not yet */
+	bool lines;	       /* without a view: a plain line each second, on stderr */
+	u64 calls;	       /* up to the line before */
+	const char *reason;    /* why it is over; NULL: not yet */
+	struct host_run *host; /* looked at each second; NULL: not; the waiter's */
 };
 
 #define WAITER_NONE                                              \

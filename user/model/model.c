@@ -214,6 +214,19 @@ int m_host__add(struct m_host *h, const char *key, const char *value)
 	return 0;
 }
 
+const char *m_host__get(const struct m_host *h, const char *key, const char *none)
+{
+	for (u32 i = 0; i < h->nr_facts; i++)
+		if (!strcmp(h->fact[i].key, key))
+			return h->fact[i].value;
+	return none;
+}
+
+bool m_is_run_fact(const char *key)
+{
+	return !strncmp(key, M_RUN_FACT, sizeof(M_RUN_FACT) - 1);
+}
+
 void m_dist__init(struct m_dist *d)
 {
 	*d = (struct m_dist){.min_ns = M_NONE};

@@ -35,6 +35,8 @@ struct m_kv {
 	char *key, *value;
 };
 
+#define M_RUN_FACT "run_" /* begins the keys of facts of the recording's time */
+
 /* The machine. Facts in the order they are shown; a fact that is missing says why in its value. */
 struct m_host {
 	struct m_kv *fact; /* cpu_model, arch, cpus_online, sockets, numa_nodes, smt, governor,
@@ -207,6 +209,10 @@ u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target);
 
 /* Appends a fact; both strings are copied. 0 or -ENOMEM. */
 int m_host__add(struct m_host *h, const char *key, const char *value);
+/* The value of the first fact with that key; `none` where there is none. */
+const char *m_host__get(const struct m_host *h, const char *key, const char *none);
+/* Is it of what the machine did while recording, not of what it is? */
+bool m_is_run_fact(const char *key);
 
 /* Names, in the order of the enums, as they stand in captures and JSON. */
 extern const char *const hb_lang_names[HB_LANG_NR];

@@ -81,10 +81,7 @@ u64 cmp_calls(const struct compare *c, const struct compare_row *row, u32 side)
 
 static const char *fact(const struct recording *r, const char *key)
 {
-	for (u32 i = 0; i < r->host.nr_facts; i++)
-		if (!strcmp(r->host.fact[i].key, key))
-			return r->host.fact[i].value;
-	return "n/a";
+	return m_host__get(&r->host, key, "n/a");
 }
 
 void cmp_describe(const struct compare *c, u32 side, struct strbuf *out)

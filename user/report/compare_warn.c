@@ -66,10 +66,7 @@ static int forbid(struct compare *c, u32 side, const char *why)
 
 static const char *fact(const struct recording *r, const char *key)
 {
-	for (u32 i = 0; i < r->host.nr_facts; i++)
-		if (!strcmp(r->host.fact[i].key, key))
-			return r->host.fact[i].value;
-	return "n/a (not in the capture)";
+	return m_host__get(&r->host, key, "n/a (not in the capture)");
 }
 
 static bool unknown(const char *s)
@@ -91,16 +88,20 @@ static const struct {
 	{"arch", "architecture", "the same source is other machine code", false},
 	{"cpu_model", "CPU", "that is what the ratios are of, if nothing else below differs",
 	 false},
+	{"cpu_generation", "CPU generation", "other cores and caches", false},
 	{"smt", "SMT",
 	 "where it is on, a CPU is a hardware thread that shares its core, else a whole core: calls/s "
 	 "per CPU are not per core",
 	 false},
 	{"cpus_online", "CPUs", "calls/s are of the whole machine, not per CPU", false},
+	{"cores", "cores", "other cores or threads share caches and memory", false},
+	{"numa_nodes", "NUMA nodes", "memory may be further away", false},
 	{"governor", "frequency governor", "the ratio may be one of frequencies", false},
 	{"frequency_mhz", "frequency", "the ratio may be one of frequencies", false},
 	{"virtualization", "virtualization", "a guest pays for exits and for its neighbours",
 	 false},
 	{"kernel", "kernel", "scheduling, mitigations and the probes' own cost differ", true},
+	{"run_cpu_quota", "CPU quota", "a quota stops the target in the middle of calls", false},
 	{"clocksource", "clock source", "the resolution and cost of time stamps differ", false},
 };
 

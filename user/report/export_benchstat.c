@@ -24,11 +24,9 @@
 
 static const char *host_fact(const struct recording *r, const char *key)
 {
-	for (u32 i = 0; i < r->host.nr_facts; i++)
-		if (!strcmp(r->host.fact[i].key, key) &&
-		    strncmp(r->host.fact[i].value, "n/a", 3) != 0)
-			return r->host.fact[i].value;
-	return NULL;
+	const char *value = m_host__get(&r->host, key, NULL);
+
+	return value && strncmp(value, "n/a", 3) ? value : NULL;
 }
 
 /* One line: configuration is "key: value" to the end of it. */

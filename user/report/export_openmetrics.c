@@ -310,7 +310,8 @@ static bool is_label(const struct m_host *h, u32 i)
 {
 	const char *key = h->fact[i].key;
 
-	if (!strcmp(key, "version") || !*key || *key == '_' ||
+	/* Labels that differ from run to run would make a series of each. */
+	if (!strcmp(key, "version") || m_is_run_fact(key) || !*key || *key == '_' ||
 	    key[strspn(key, "abcdefghijklmnopqrstuvwxyz_")])
 		return false;
 	for (u32 k = 0; k < i; k++)

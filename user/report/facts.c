@@ -59,15 +59,19 @@ static void print_target(struct view *v, const struct m_target *t, bool first)
 	table__para_buf(v, "", &b);
 }
 
-static void print_host(struct view *v)
+/* Those of the recording's time, whose keys begin with the prefix, or, without one, the others. */
+static void print_host(struct view *v, const char *title, const char *prefix)
 {
 	const struct m_host *h = &v->r->host;
+	size_t skip = strlen(prefix);
 	struct strbuf b;
 
 	strbuf__init(&b, MAX_PARA);
 	for (u32 i = 0; i < h->nr_facts; i++) {
-		strbuf__adds(&b, i ? "; " : "");
-		for (const char *k = h->fact[i].key; *k; k++) {
+		if (m_is_run_fact(h->fact[i].key) != (skip != 0))
+			continue;
+		strbuf__adds(&b, b.len ? "; " : "");
+		for (const char *k = h->fact[i].key + skip; *k; k++) {
 			char c[2] = {*k == '_' ? ' ' : *k, '\0'};
 
 			add_name(&b, c);
@@ -75,7 +79,9 @@ static void print_host(struct view *v)
 		strbuf__addc(&b, ' ');
 		add_name(&b, h->fact[i].value);
 	}
-	table__para_buf(v, "host", &b);
+	if (b.len || !skip)
+		table__para_buf(v, title, &b);
+	strbuf__fini(&b);
 }
 
 /* "push 2, branch 31" */
@@ -179,7 +185,8 @@ void table__facts(struct view *v)
 	print_title(v);
 	for (u32 i = 0; i < v->r->nr_targets; i++)
 		print_target(v, &v->r->target[i], !i);
-	print_host(v);
+	print_host(v, "host", "");
+	print_host(v, "meanwhile", M_RUN_FACT);
 	print_versions(v);
 	print_sites(v);
 	/* The most used first. Pairs of functions that were not called tell nobody anything. */

@@ -73,10 +73,7 @@ static int add_u32(u32 *to, u32 v)
 
 static const char *fact(const struct recording *r, const char *key)
 {
-	for (u32 i = 0; i < r->host.nr_facts; i++)
-		if (!strcmp(r->host.fact[i].key, key))
-			return r->host.fact[i].value;
-	return "n/a";
+	return m_host__get(&r->host, key, "n/a");
 }
 
 static int refuse(struct merge *m, int err, const char *what, const char *a, const char *b)
@@ -500,8 +497,10 @@ static int start_header(struct recording *to, const struct recording *r)
 	to->coverage.balanced = true;
 	to->coverage.in_flight_start = 0;
 	to->cost = (struct m_cost){0};
+	/* What the machine did is of one recording only; the warnings of all are kept. */
 	for (u32 i = 0; !err && i < r->host.nr_facts; i++)
-		err = m_host__add(&to->host, r->host.fact[i].key, r->host.fact[i].value);
+		if (!m_is_run_fact(r->host.fact[i].key))
+			err = m_host__add(&to->host, r->host.fact[i].key, r->host.fact[i].value);
 	return err;
 }
 

@@ -306,7 +306,8 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		log_err("no memory for the facts of this machine");
 		goto out;
 	}
-	host_run__target(w->host, (pid_t)o->pid);
+	for (size_t i = 0; i < o->nr_pids; i++)
+		host_run__target(w->host, (pid_t)o->pid[i]);
 	err = session__attach(s);
 	if (err) {
 		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;

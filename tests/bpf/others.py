@@ -4,11 +4,12 @@ another tracer probes the same functions.
 """
 import os
 import platform
+import re
 import subprocess
 import sys
 
 from exact import Measured, Seen, check_balance, check_exact
-from live import WORK, Hbprof, Workload, done, skip, test, tmp
+from live import WORK, Hbprof, Lines, Workload, done, end, skip, start, test, tmp
 
 INTERVAL_CALLS = 1000  # of a workload with -rate 1000, between two looks at what is mapped
 TRACEFS = "/sys/kernel/tracing"
@@ -108,7 +109,7 @@ def traced(kind):
 
 def return_probes():
     m = traced("r")
-    wrong = check_exact(m.report, m.lines, may_be_unknown=True)
+    wrong = check_exact(m.report, m.lines, may_be_unknown=True) + event_is_told(m.report)
     for fn in ("codec", "codec_compare"):
         f = Seen(m.report, fn).f
         if f["exit_mode"] != "ret" or f["unknown_return_site"] > f["entries"] // 2:
@@ -120,12 +121,106 @@ def return_probes():
 
 def entry_probes():
     m = traced("p")
-    return m.judge(check_exact(m.report, m.lines, may_be_unknown=True))
+    return m.judge(check_exact(m.report, m.lines, may_be_unknown=True) + event_is_told(m.report))
+
+
+def told(report):
+    """What is said of others."""
+    return [x for x in report["warnings"]
+            if re.search("another tracer \\(|breakpoints of|a debugger \\(|records the", x)]
+
+
+def event_is_told(report):
+    """One sentence for each event, with its name and the function."""
+    wrong = []
+    for fn in ("codec", "codec_compare"):
+        event = f"uprobe event hbprof_test_{os.getpid()}/{fn})"
+        if sum(event in x and f": {fn};" in x for x in told(report)) != 1:
+            wrong.append(f"of {event} is said: {told(report)}")
+    return wrong
+
+
+def alone():
+    m = Measured("hostile -mode funcptr -n 100")
+    return [f"is said of nobody: {x}" for x in told(m.report)]
+
+
+# ---- another hbprof -------------------------------------------------------------------------
+
+WORK_FOR_TWO = "gojson -mode marshal -n 1000"
+
+
+def two(stay, go):
+    """Two measure the same calls; the second one says who the first is. What the first says depends
+    on who ends first: only who is there at the end can be seen."""
+    with Workload(WORK_FOR_TWO) as w, Hbprof(w.pid) as first:
+        first.wait_measuring()
+        with Hbprof(w.pid) as second:
+            second.wait_measuring()
+            w.run()
+            h = {"first": first, "second": second}
+            report = {go: h[go].report()}
+            report[stay] = h[stay].report()
+        status = w.finish()
+        lines = w.lines.seen
+    wrong = [f"exit status {status}"] if status else []
+    for name, r in report.items():
+        wrong += [f"{name}: {x}" for x in check_exact(r, lines)]
+    said = {name: told(r) for name, r in report.items()}
+    begin = f"another tracer (hbprof, process {first.p.pid}) probes the measured code too"
+    if len(said["second"]) != 1 or not said["second"][0].startswith(begin):
+        wrong.append(f"the second says: {said['second']}")
+    elif ("(not until the end)" in said["second"][0]) != (go == "first"):
+        wrong.append(f"the second says of the end: {said['second']}")
+    late = f"another tracer (hbprof, process {second.p.pid}) probes the measured code too (not from"
+    if go == "first" and (len(said["first"]) != 1 or not said["first"][0].startswith(late)):
+        wrong.append(f"the first says: {said['first']}")
+    if go == "second" and said["first"]:
+        wrong.append(f"the first says of one that has gone: {said['first']}")
+    return wrong
+
+
+# ---- a debugger -----------------------------------------------------------------------------
+
+# PTRACE_SEIZE: attached, without a stop.
+SEIZE = """
+import ctypes, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+if libc.ptrace(0x4206, int(sys.argv[1]), None, None):
+    sys.exit("ptrace: errno %d" % ctypes.get_errno())
+print("SEIZED", flush=True)
+time.sleep(600)
+"""
+
+
+def debugged():
+    with Workload(WORK_FOR_TWO) as w:
+        p = start([sys.executable, "-c", SEIZE, str(w.pid)], stdout=subprocess.PIPE)
+        try:
+            Lines(p.stdout, "the debugger").until("SEIZED")
+            with Hbprof(w.pid) as h:
+                h.wait_measuring()
+                w.run()
+                report = h.report()
+        finally:
+            end(p)
+        w.finish()
+        lines = w.lines.seen
+    wrong = check_exact(report, lines)
+    said = told(report)
+    if len(said) != 1 or f", process {p.pid}) is attached" not in said[0]:
+        wrong.append(f"is said: {said}")
+    return wrong
 
 
 def main():
     test("a library where another one was: its calls are found", reloaded)
     test("a library that is loaded while recording, with a codec in it, is told", loaded_late)
+    test("where nobody else looks nothing is said", alone)
+    test("another hbprof is named, and both count exactly", two, "first", "second")
+    test("another hbprof that came later and stays is told at the end", two, "second", "first")
+    test("a debugger is named", debugged)
     names = ["return probes of another tracer: returns are probed, and it is told",
              "entry probes of another tracer are not taken for the code"]
     if platform.machine() == "x86_64" and os.access(f"{TRACEFS}/uprobe_events", os.W_OK):

@@ -21,6 +21,7 @@
 #include "report/report.h"
 #include "target/proc.h"
 #include "trace/plan.h"
+#include "trace/others.h"
 #include "trace/sampler.h"
 #include "trace/session.h"
 #include "util/array.h"
@@ -288,12 +289,56 @@ static int deliver(const struct record_opts *o, const struct recording *rec)
 	return status;
 }
 
+/* The machine, and who else looks at the processes. */
+struct surroundings {
+	struct host_run *run;
+	struct others before;
+};
+
+/* Before the first probe: a breakpoint that stands in the code then is somebody else's. */
+static int surroundings__begin(struct surroundings *a, const struct plan *plan,
+			       struct recording *rec)
+{
+	int err = host__read("", &rec->host);
+
+	if (!err)
+		err = host_run__new("", &a->run);
+	for (u32 i = 0; i < plan->nr_procs && !err; i++)
+		host_run__target(a->run, plan->proc[i].proc->pid);
+	if (!err)
+		err = others__look(plan, &a->before);
+	if (!err)
+		others__log(&a->before);
+	return err;
+}
+
+/* Once the last probe is off. */
+static int surroundings__end(struct surroundings *a, const struct plan *plan, struct recording *rec)
+{
+	struct others after = {0};
+	int err = others__look(plan, &after);
+
+	if (!err)
+		err = others__tell(&a->before, &after, rec);
+	if (!err)
+		err = host_run__finish(a->run, rec);
+	others__fini(&after);
+	return err;
+}
+
+static void surroundings__fini(struct surroundings *a)
+{
+	others__fini(&a->before);
+	host_run__free(a->run);
+}
+
 static int measure(const struct record_opts *o, struct waiter *w, struct plan *plan)
 {
 	struct session_opts so = {.max_tasks = o->max_tasks,
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz};
+	struct surroundings around = {0};
 	struct session *s = NULL;
 	struct live *view = NULL;
 	int status = EXIT_FAILED, err;
@@ -302,12 +347,11 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	err = session__open(plan, &so, &s);
 	if (err)
 		goto out;
-	if (host__read("", &session__recording(s)->host) || host_run__new("", &w->host)) {
+	if (surroundings__begin(&around, plan, session__recording(s))) {
 		log_err("no memory for the facts of this machine");
 		goto out;
 	}
-	for (size_t i = 0; i < o->nr_pids; i++)
-		host_run__target(w->host, (pid_t)o->pid[i]);
+	w->host = around.run;
 	err = session__attach(s);
 	if (err) {
 		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
@@ -334,13 +378,14 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		log_err("measuring was cut short: %s", strerror(-err));
 	/* What was measured until then is still a result. */
 	if (session__stop(s, w->reason ? w->reason : "error") ||
-	    host_run__finish(w->host, session__recording(s)))
+	    surroundings__end(&around, plan, session__recording(s)))
 		goto out;
 	keep_calibration(session__recording(s));
 	status = deliver(o, session__recording(s));
 	if (err)
 		status = EXIT_FAILED;
 out:
+	surroundings__fini(&around);
 	session__close(s);
 	return status;
 }

@@ -68,7 +68,6 @@ void waiter__close(struct waiter *w)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	host_run__free(w->host);
 }
 
 int waiter__open(struct waiter *w)

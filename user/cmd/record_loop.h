@@ -18,7 +18,7 @@ struct waiter {
 	bool lines;	       /* without a view: a plain line each second, on stderr */
 	u64 calls;	       /* up to the line before */
 	const char *reason;    /* why it is over; NULL: not yet */
-	struct host_run *host; /* looked at each second; NULL: not; the waiter's */
+	struct host_run *host; /* looked at each second; NULL: not */
 };
 
 #define WAITER_NONE                                              \

@@ -16,37 +16,7 @@ import (
 //
 //	go test -c -o gocodecs.test . && ./gocodecs.test -test.bench . -test.benchtime 100x
 
-var (
-	set       *truth.Set
-	functions = map[string]*truth.Func{}
-)
-
-// function is one for all documents.
-func function(codec, op, name string) *truth.Func {
-	if functions[name] == nil {
-		functions[name] = set.Func(codec, op, name)
-	}
-	return functions[name]
-}
-
-// newJob makes one that counts in the functions of all benchmarks.
-func newJob(a *api, op, doc string) *job {
-	d := truth.NewDoc(doc)
-	j := &job{set: set, doc: d, api: a, value: d.Value, fresh: d.Fresh}
-	list := a.enc
-	if op == "decode" {
-		list = a.dec
-	}
-	for _, in := range list {
-		if n := in.entries(doc); n > 0 {
-			name := strings.ReplaceAll(in.name, "{T}", typeName(doc))
-			j.funcs = append(j.funcs, function(a.codec, op, name))
-			j.entries = append(j.entries, n)
-		}
-	}
-	j.prepare()
-	return j
-}
+var set *truth.Set
 
 func (j *job) benchEncode(b *testing.B) {
 	for range b.N {
@@ -98,11 +68,12 @@ func BenchmarkDecode(b *testing.B) {
 
 func TestMain(m *testing.M) {
 	set = truth.NewSet(truth.Parse([]string{"bench"}))
+	all := shared{set: set}
 	for _, a := range apis {
 		for _, doc := range []string{"heartbeat", "order", "device"} {
 			for _, op := range a.operations() {
 				if !strings.HasSuffix(op, "err") {
-					benchmarks = append(benchmarks, benchmark{newJob(a, op, doc), op})
+					benchmarks = append(benchmarks, benchmark{all.newJob(a, op, doc), op})
 				}
 			}
 		}

@@ -287,7 +287,14 @@ func main() {
 		fmt.Println(strings.Join(names, "\n"))
 		return
 	}
+	for name := range storms {
+		names = append(names, name)
+	}
 	opt := truth.Parse(names)
+	if run := storms[opt.Mode]; run != nil {
+		run(truth.NewSet(opt))
+		return
+	}
 	for _, a := range apis {
 		for _, op := range a.operations() {
 			if opt.Mode != a.mode+"-"+op {

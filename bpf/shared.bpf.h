@@ -23,12 +23,12 @@
 #define BOUNDED(i, mask) ((u64)(i) & (mask))
 #endif
 
-/* tgid -> process index, of the targets that are measured now, if not cfg_tgid. */
+/* By tgid, of the targets that are measured now. */
 HB_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, HB_MAX_PROCS);
 	__type(key, u32);
-	__type(value, u32);
+	__type(value, struct hb_proc);
 } procs SEC(".maps");
 
 /*
@@ -58,8 +58,8 @@ HB_SHARED u64 hot_procs[HB_HOT_PROCS];
 /* The index of a target that is measured; -1: it is none. */
 static __always_inline int target_index(u32 tgid)
 {
+	struct hb_proc *p;
 	u64 hot;
-	u32 *p;
 
 	if (cfg_tgid)
 		return tgid == cfg_tgid ? 0 : -1;
@@ -67,7 +67,7 @@ static __always_inline int target_index(u32 tgid)
 	if (hot >> 32 == tgid)
 		return (int)(u32)hot - 1;
 	p = bpf_map_lookup_elem(&procs, &tgid);
-	return p ? (int)(*p & 0x7fff) : -1;
+	return p ? (int)(p->index & 0x7fff) : -1;
 }
 
 /* Process and thread id as user space knows them; 0 for a process of another PID namespace. */

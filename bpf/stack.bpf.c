@@ -35,11 +35,7 @@ struct {
 	__type(value, struct hb_sample);
 } sample_buf SEC(".maps");
 
-/* Known before load. Offsets inside the Go runtime's structs, 0: not known (sym/golayout.h). */
-const volatile bool cfg_go; /* the target has Go code */
-const volatile u32 cfg_goid_off;
-const volatile u32 cfg_m_off;
-const volatile u32 cfg_curg_off;
+/* Known before load. */
 const volatile u64
 	cfg_wake_bytes; /* wakes user space when so much waits; else it looks each second */
 const volatile u64 cfg_alt_span = 8ULL << 20; /* depths further apart are of two stacks */
@@ -95,7 +91,8 @@ __noinline int hb_innermost(struct hb_task *t, const struct place *at, struct op
 	return 0;
 }
 
-static __always_inline void call_of_goroutine(u32 tgid, u64 g, u64 sp, struct open_call *best)
+static __always_inline void call_of_goroutine(u32 tgid, const struct hb_proc *p, u64 g, u64 sp,
+					      struct open_call *best)
 {
 	struct hb_frame_key key = {.tgid = tgid, .task = g};
 	struct hb_task *t = bpf_map_lookup_elem(&tasks, &key);
@@ -107,8 +104,8 @@ static __always_inline void call_of_goroutine(u32 tgid, u64 g, u64 sp, struct op
 	at.hi = stack[1];
 	if (sp >= stack[0] && sp < stack[1])
 		at.depth = at.hi - sp;
-	if (cfg_goid_off)
-		bpf_probe_read_user(&at.goid, sizeof(at.goid), (void *)(g + cfg_goid_off));
+	if (p->goid_off)
+		bpf_probe_read_user(&at.goid, sizeof(at.goid), (void *)(g + p->goid_off));
 	hb_innermost(t, &at, best);
 }
 
@@ -124,21 +121,22 @@ static __always_inline u64 running_g(u64 r14, u64 sp)
 }
 
 /* On the thread's own stack (g0: garbage collection, growing a stack) it works for m.curg. */
-static __always_inline void go_call(u32 tgid, u64 r14, u64 sp, struct open_call *best)
+static __always_inline void go_call(u32 tgid, const struct hb_proc *p, u64 r14, u64 sp,
+				    struct open_call *best)
 {
 	u64 g = running_g(r14, sp), m = 0, curg = 0;
 
 	if (!g)
 		return;
-	call_of_goroutine(tgid, g, sp, best);
-	if (!cfg_curg_off || bpf_probe_read_user(&m, sizeof(m), (void *)(g + cfg_m_off)) ||
-	    bpf_probe_read_user(&curg, sizeof(curg), (void *)(m + cfg_curg_off)))
+	call_of_goroutine(tgid, p, g, sp, best);
+	if (!p->curg_off || bpf_probe_read_user(&m, sizeof(m), (void *)(g + p->m_off)) ||
+	    bpf_probe_read_user(&curg, sizeof(curg), (void *)(m + p->curg_off)))
 		return;
 	if (curg && curg != g)
-		call_of_goroutine(tgid, curg, sp, best);
+		call_of_goroutine(tgid, p, curg, sp, best);
 }
 
-static __always_inline u32 codec_call(u32 tgid, u32 tid, u64 r14, u64 sp)
+static __always_inline u32 codec_call(u32 tgid, u32 tid, const struct hb_proc *p, u64 r14, u64 sp)
 {
 	struct open_call best = {.func = HB_FUNC_NONE};
 	struct hb_frame_key key = {.tgid = tgid, .task = tid};
@@ -147,8 +145,8 @@ static __always_inline u32 codec_call(u32 tgid, u32 tid, u64 r14, u64 sp)
 
 	if (t)
 		hb_innermost(t, &at, &best);
-	if (cfg_go)
-		go_call(tgid, r14, sp, &best);
+	if (p && p->go)
+		go_call(tgid, p, r14, sp, &best);
 	return best.func;
 }
 
@@ -194,7 +192,7 @@ int hb_sample(struct pt_regs *ctx)
 	kernel = frames_in(bpf_get_stack(ctx, &s->ip[nr], HB_STACK_KERNEL * 8, 0));
 	s->proc = proc;
 	s->pad = 0;
-	s->func = codec_call(tgid, pid_tgid, g, sp);
+	s->func = codec_call(tgid, pid_tgid, bpf_map_lookup_elem(&procs, &tgid), g, sp);
 	s->top = 0;
 	bpf_probe_read_user(&s->top, sizeof(s->top), (void *)sp);
 	s->nr_user = nr;

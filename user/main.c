@@ -29,6 +29,7 @@ static const struct command {
 } commands[] = {
 	{"record", "hbprof record", cmd_record,
 	 "attach to a process, measure, write a capture, print its report (the default)"},
+	{"run", "hbprof run", cmd_run, "run a command and measure it from its first call on"},
 	{"list", "hbprof list", cmd_list, "show the codecs in a process or a file"},
 	{"report", "hbprof report", cmd_report, "print the report of a capture"},
 	{"export", "hbprof export", cmd_export, "write a capture in the format of another tool"},

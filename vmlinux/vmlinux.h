@@ -117,6 +117,10 @@ struct pt_regs {
 #error "set __TARGET_ARCH_x86 or __TARGET_ARCH_arm64"
 #endif
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 /* ---- relocated ---------------------------------------------------------------------------------- */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -127,7 +131,13 @@ struct thread_struct {
 };
 #endif
 
+struct signal_struct {
+	atomic_t live; /* threads that have not begun to end */
+};
+
 struct task_struct {
+	struct mm_struct *mm;
+	struct signal_struct *signal;
 	pid_t pid;	    /* a thread */
 	pid_t tgid;	    /* a process */
 	u64 start_time;	    /* CLOCK_MONOTONIC ns */

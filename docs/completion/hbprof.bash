@@ -16,7 +16,7 @@ _hbprof_options() { # hbprof, command: "--format=" where a value follows
 # The words that an option takes; "FILE", "PID"; nothing: whatever the user has in mind.
 _hbprof_values() { # command, option
     case $1$2 in
-    record--format | report--format) echo table json csv ;;
+    record--format | run--format | report--format) echo table json csv ;;
     list--format) echo table json ;;
     compare--format) echo table json html ;;
     export--format) echo csv json pprof speedscope openmetrics benchstat folded ;;
@@ -25,8 +25,9 @@ _hbprof_values() { # command, option
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric) echo mean p50 p90 p99 p99.9 calls/s ;;
-    record--exit | list--exit) echo site ret ;;
+    record--exit | run--exit | list--exit) echo site ret ;;
     record--pid | record-p | list--pid | list-p) echo PID ;;
+    record--cgroup) echo CGROUP ;;
     *--output | *-o | *--codecs | *--diff | *--color-by) echo FILE ;;
     esac
 }
@@ -57,6 +58,23 @@ _hbprof_has_value() { # option: does one of the command's options take its value
     return 1
 }
 
+# "hbprof run -- COMMAND ...": behind the "--" it is the command's word, completed as such.
+_hbprof_in_command() {
+    local i
+
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [ "${COMP_WORDS[i]}" = -- ] || continue
+        if ((i + 1 == COMP_CWORD)); then
+            # shellcheck disable=SC2207
+            COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
+        else
+            _hbprof_add_files "${COMP_WORDS[COMP_CWORD]}"
+        fi
+        return 0
+    done
+    return 1
+}
+
 _hbprof() {
     local hbprof=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command values
 
@@ -68,6 +86,9 @@ _hbprof() {
         before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     command=${COMP_WORDS[1]}
+    if [ "$command" = run ] && _hbprof_in_command; then
+        return
+    fi
     if ((COMP_CWORD == 1)) && [[ $word != -* ]]; then
         _hbprof_add_words "$word" "$(_hbprof_commands "$hbprof")"
         return
@@ -78,6 +99,7 @@ _hbprof() {
         case $values in
         '') ;;
         FILE) _hbprof_add_files "$word" ;;
+        CGROUP) _hbprof_add_words "$word" "$(cd /sys/fs/cgroup && find . -maxdepth 3 -type d -printf '%P\n')" ;;
         PID) _hbprof_add_words "$word" "$(cd /proc && echo [0-9]*)" ;;
         *) _hbprof_add_words "$word" "$values" ;;
         esac
@@ -85,7 +107,7 @@ _hbprof() {
         _hbprof_add_words "$word" "$(_hbprof_options "$hbprof" "$command")"
     elif [ "$command" = help ]; then
         _hbprof_add_words "$word" "$(_hbprof_commands "$hbprof")"
-    elif [ "$command" != record ] && [ "$command" != check ]; then
+    elif [ "$command" != record ] && [ "$command" != run ] && [ "$command" != check ]; then
         _hbprof_add_files "$word"
     fi
 }

@@ -318,6 +318,28 @@ struct hb_event {
 	u16 proc;
 };
 
+/* A process that is measured: the value of `procs`. The offsets are of the Go runtime in it, for samples;
+ * 0: not known. */
+struct hb_proc {
+	u32 index;
+	u16 go; /* it has Go code */
+	u16 goid_off, m_off, curg_off;
+};
+
+/* To user space: what became of a process that is followed. */
+enum hb_proc_what {
+	HB_PROC_FORK, /* a followed process has made another one, with memory of its own */
+	HB_PROC_EXEC, /* a process runs another program: a followed one, or any if all are asked for */
+};
+
+struct hb_proc_event {
+	u64 mono_ns;
+	u32 what; /* enum hb_proc_what */
+	u32 tgid;
+	u32 parent; /* FORK */
+	u32 pad;
+};
+
 /* One CPU sample of a traced process, as long as its stacks are: ip[] holds the user frames, then the
  * kernel's, innermost first. The kernel gives at most kernel.perf_event_max_stack (127) of each. */
 #define HB_STACK_USER	127

@@ -238,7 +238,8 @@ os.kill(child, 9)
 
 def forked_child():
     """A child gets the probes with the code: it is not counted, and gets its own code back."""
-    with Workload("a Python with cJSON", [sys.executable, "-c", FORK]) as w, Hbprof(w.pid) as h:
+    with Workload("a Python with cJSON", [sys.executable, "-c", FORK]) as w, \
+            Hbprof(w.pid, "--no-children") as h:
         h.wait_measuring()
         w.go()
         child = int(w.lines.until(r"^CHILD (\d+)$")[1])
@@ -300,7 +301,7 @@ def contained(name):
 
 def test_states():
     spin = "spin -mode spin -n 500 -iters 100"
-    test("a forked child is not counted, and nothing is left in it", forked_child)
+    test("a forked child is not counted with --no-children, and nothing is left in it", forked_child)
     test("a target that is stopped is attached to, and left, all the same", stopped)
     test("a program whose file was deleted is measured", executable, spin, False)
     test("a program whose file was replaced is measured", executable, spin, True)

@@ -115,7 +115,7 @@ static void two_procs(struct w_task *p[2])
 		p[i] = w_thread(100 + i);
 		p[i]->tgid = 1000 + i;
 		p[i]->slide = i * 0x1000000000ULL;
-		kernel__map_set(HOST_MAP(PROCS), &p[i]->tgid, &i);
+		kernel__map_set(HOST_MAP(PROCS), &p[i]->tgid, &(struct hb_proc){.index = i});
 	}
 }
 

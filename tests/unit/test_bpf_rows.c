@@ -186,7 +186,8 @@ static void test_two_processes_have_rows_of_their_own_though_they_share_the_cach
 		p[i] = w_go(1);
 		p[i]->tgid = 500 + i;
 		if (i < 2)
-			kernel__map_set(HOST_MAP(PROCS), &p[i]->tgid, &(u32){i * 0x7fff});
+			kernel__map_set(HOST_MAP(PROCS), &p[i]->tgid,
+					&(struct hb_proc){.index = i * 0x7fff});
 	}
 	for (u32 i = 0; i < 9; i++) {
 		w_run(p[i % 3]);
@@ -207,7 +208,7 @@ static void test_another_process_than_the_only_target_is_ignored(void **state)
 
 	t->tgid = W_TGID + 1;
 	/* whatever the map of processes says */
-	kernel__map_set(HOST_MAP(PROCS), &t->tgid, &(u32){3});
+	kernel__map_set(HOST_MAP(PROCS), &t->tgid, &(struct hb_proc){.index = 3});
 	w_ran(f, D1, ra, 10);
 	assert_int_equal(w_n(f, HB_FN_ENTRIES), 0);
 	assert_int_equal(nr_tasks, 0);
@@ -220,8 +221,8 @@ static void test_the_same_goroutine_address_in_two_processes_is_two_tasks(void *
 	struct w_task *t = w_go(1);
 
 	cfg_tgid = 0;
-	kernel__map_set(HOST_MAP(PROCS), &(u32){1}, &(u32){1});
-	kernel__map_set(HOST_MAP(PROCS), &(u32){2}, &(u32){2});
+	kernel__map_set(HOST_MAP(PROCS), &(u32){1}, &(struct hb_proc){.index = 1});
+	kernel__map_set(HOST_MAP(PROCS), &(u32){2}, &(struct hb_proc){.index = 2});
 	t->tgid = 1;
 	w_call(f, D1, ra);
 	w_pass(3);

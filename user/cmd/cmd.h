@@ -20,6 +20,8 @@ enum cmd_exit {
 /* record.c: attaches to a process, writes a capture, prints its report. The command when none is
  * named. */
 int cmd_record(int argc, char **argv);
+/* run.c: the same for a command that it starts. Its status is the command's. */
+int cmd_run(int argc, char **argv);
 /* list.c: shows the codecs in a process or file. */
 int cmd_list(int argc, char **argv);
 /* report.c: prints a capture. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record.c - `hbprof --pid N`: the options, and what is done in which order. The wait for the end is
- * in record_loop.c; what is measured and how, in trace/.
+ * record.c - `hbprof --pid N`: the options, and what is done in which order. Which processes is in
+ * targets.c, the wait for the end in record_loop.c; what is measured and how, in trace/.
  */
 #include <argp.h>
 #include <errno.h>
@@ -17,9 +17,10 @@
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
 #include "cmd/live.h"
+#include "cmd/record.h"
 #include "cmd/record_loop.h"
-#include "report/report.h"
-#include "target/proc.h"
+#include "cmd/targets.h"
+#include "target/spawn.h"
 #include "trace/plan.h"
 #include "trace/others.h"
 #include "trace/sampler.h"
@@ -31,8 +32,7 @@
 #include "util/units.h"
 
 enum {
-	OPT_PID = 256,
-	OPT_EXIT,
+	OPT_EXIT = 256,
 	OPT_PROBE,
 	OPT_CODECS,
 	OPT_FORMAT,
@@ -45,7 +45,6 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"pid", 'p', "N[,N...]", 0, "Process to measure (its process id; may be repeated)", 1},
 	{"probe", OPT_PROBE, "NAME[=OP]", 0,
 	 "Also measure the function NAME; OP is encode or decode (may be repeated)", 1},
 	{"codecs", OPT_CODECS, "FILE", 0, CODECS_HELP, 1},
@@ -77,51 +76,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-struct record_opts {
-	u64 *pid;
-	u32 nr_pids;
-	size_t cap_pids;
-	u64 duration_ns, max_tasks, max_rows, max_sites;
-	u64 sample_hz;
-	bool no_stacks;
-	const char **probe, **codecs;
-	size_t nr_probes, nr_codecs;
-	const char *output;
-	enum report_format format;
-	bool no_live, quiet;
-	u8 exit_by; /* enum plan_exit */
-	int verbose;
-	u64 start_mono_ns; /* of the command */
-};
-
 static void parse_number(struct argp_state *st, const char *what, const char *arg, u64 max,
 			 u64 *out)
 {
 	if (parse_u64(arg, max, out) || !*out)
 		argp_error(st, "%s '%s' is not a number from 1 to %llu", what, arg, max);
-}
-
-/* "4711" or "4711,4712"; one that is named twice is one process. */
-static void add_pids(struct argp_state *st, const char *arg, struct record_opts *o)
-{
-	char *list = strdup(arg), *rest = list, *word;
-	u64 pid;
-
-	if (!list)
-		argp_failure(st, EXIT_FAILED, ENOMEM, "--pid");
-	while ((word = strsep(&rest, ","))) {
-		u32 i = 0;
-
-		parse_number(st, "--pid", word, 1u << 22, &pid);
-		while (i < o->nr_pids && o->pid[i] != pid)
-			i++;
-		if (i < o->nr_pids)
-			continue;
-		if (array_grow((void **)&o->pid, o->nr_pids, &o->cap_pids, sizeof(*o->pid)))
-			argp_failure(st, EXIT_FAILED, ENOMEM, "--pid");
-		o->pid[o->nr_pids++] = pid;
-	}
-	free(list);
 }
 
 static void set_format(struct argp_state *st, const char *arg, enum report_format *out)
@@ -141,9 +100,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	struct record_opts *o = st->input;
 
 	switch (key) {
-	case 'p':
-		add_pids(st, arg, o);
-		return 0;
 	case OPT_PROBE:
 		o->probe[o->nr_probes++] = arg;
 		return 0;
@@ -190,55 +146,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case 'v':
 		o->verbose++;
 		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(st, "unexpected argument '%s'", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->nr_pids)
-			argp_error(st, "which process? --pid N");
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse_option,
-	.doc = "Measure the codec calls of a running process: exact counts and latency percentiles, with "
-	       "the probe's own cost removed. Ctrl-C ends it, writes a capture and prints its report.",
-};
+const struct argp record_argp = {.options = options, .parser = parse_option};
 
 /* ---- the command -------------------------------------------------------------------------- */
-
-static int open_target(u64 pid, struct proc **out)
-{
-	int err = proc__open((pid_t)pid, out);
-
-	if (err == -ESRCH)
-		log_err("no process %llu", pid);
-	else if (err == -EINVAL)
-		log_err("%llu is a thread, not a process; use the process id (Tgid in "
-			"/proc/%llu/status)",
-			pid, pid);
-	else if (err == -EACCES || err == -EPERM)
-		log_err("cannot look at process %llu: %s%s", pid, strerror(-err),
-			geteuid() ? " (hbprof needs root)" : "");
-	else if (err)
-		log_err("cannot look at process %llu: %s", pid, strerror(-err));
-	if (err)
-		return err == -ESRCH || err == -EINVAL ? EXIT_NOTHING : EXIT_FAILED;
-	if ((*out)->kthread) {
-		log_err("%llu (%s) is a kernel thread; there is no user code to measure", pid,
-			(*out)->comm);
-		return EXIT_NOTHING;
-	}
-	if ((*out)->pid == getpid()) {
-		log_err("hbprof cannot measure itself");
-		return EXIT_NOTHING;
-	}
-	return 0;
-}
 
 static void say_no_capture(const char *path, int err)
 {
@@ -260,9 +175,9 @@ static void keep_calibration(const struct recording *rec)
 }
 
 /* The capture comes first: a reader of stdout that has gone must not cost the measurement. */
-static int deliver(const struct record_opts *o, const struct recording *rec)
+static int deliver(const struct record_opts *o, const struct recording *rec, FILE *to)
 {
-	struct report_opts ro = {.format = o->format, .width = report_width(STDOUT_FILENO)};
+	struct report_opts ro = {.format = o->format, .width = report_width(fileno(to))};
 	const char *path = o->output;
 	int err, status = EXIT_DONE;
 
@@ -275,14 +190,14 @@ static int deliver(const struct record_opts *o, const struct recording *rec)
 	}
 	if (o->quiet || !strcmp(path, "-"))
 		return status;
-	err = report__print(rec, &ro, stdout);
+	err = report__print(rec, &ro, to);
 	if (err) {
 		log_err("cannot write the report: %s", strerror(-err));
 		return EXIT_FAILED;
 	}
 	if (!status && o->format == REPORT_TABLE)
-		printf("\ncapture: %s   (hbprof report %s shows it again)\n", path, path);
-	if (fflush(stdout)) {
+		fprintf(to, "\ncapture: %s   (hbprof report %s shows it again)\n", path, path);
+	if (fflush(to)) {
 		log_err("cannot write the report: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -332,17 +247,47 @@ static void surroundings__fini(struct surroundings *a)
 	host_run__free(a->run);
 }
 
-static int measure(const struct record_opts *o, struct waiter *w, struct plan *plan)
+/* From the programs in the kernel to the moment that calls count. enum cmd_exit. */
+static int begin(const struct record_opts *o, struct waiter *w, struct session *s,
+		 const struct targets *t, struct spawned *child)
+{
+	char took[16];
+	int err = session__attach(s);
+
+	if (err)
+		return err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
+	err = targets__follow(t, s);
+	if (!err)
+		err = waiter__arm(w, o->duration_ns, s);
+	if (err) {
+		log_err("cannot wait for events: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	err = session__start(s);
+	if (!err && child)
+		err = spawn__release(child);
+	if (err) {
+		log_err("cannot begin: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	log_info("measuring %u functions, %s after the start", s->plan->nr_funcs,
+		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
+	return EXIT_DONE;
+}
+
+static int measure(const struct record_opts *o, struct waiter *w, struct plan *plan,
+		   struct targets *t, struct spawned *child)
 {
 	struct session_opts so = {.max_tasks = o->max_tasks,
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
-				  .sample_hz = o->no_stacks ? 0 : o->sample_hz};
+				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
+				  .follow = !t->no_children || targets__wait(t),
+				  .meant = targets__wait(t) ? &t->meant : NULL};
 	struct surroundings around = {0};
 	struct session *s = NULL;
 	struct live *view = NULL;
 	int status = EXIT_FAILED, err;
-	char took[16];
 
 	err = session__open(plan, &so, &s);
 	if (err)
@@ -352,36 +297,28 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 		goto out;
 	}
 	w->host = around.run;
-	err = session__attach(s);
-	if (err) {
-		status = err == -ESRCH || err == -ENODATA ? EXIT_NOTHING : EXIT_FAILED;
+	status = begin(o, w, s, t, child);
+	if (status)
 		goto out;
-	}
-	err = waiter__arm(w, o->duration_ns, s);
-	if (err) {
-		log_err("cannot wait for events: %s", strerror(-err));
-		goto out;
-	}
-	err = session__start(s);
-	if (err) {
-		log_err("cannot begin: %s", strerror(-err));
-		goto out;
-	}
-	log_info("measuring %u functions, %s after the start", plan->nr_funcs,
-		 format_ns(took, sizeof(took), mono_ns() - o->start_mono_ns));
-	w->lines = !o->quiet && !o->no_live && !isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
-	if (!o->no_live && !o->quiet && strcmp(o->output, "-"))
+	w->lines = !o->quiet && !o->no_live && !child && !isatty(STDOUT_FILENO) &&
+		   isatty(STDERR_FILENO);
+	if (!o->no_live && !o->quiet && !child && strcmp(o->output, "-"))
 		view = live__open(s);
 	err = record_loop(w, s, &view);
 	live__close(view);
 	if (err)
 		log_err("measuring was cut short: %s", strerror(-err));
 	/* What was measured until then is still a result. */
+	status = EXIT_FAILED;
 	if (session__stop(s, w->reason ? w->reason : "error") ||
 	    surroundings__end(&around, plan, session__recording(s)))
 		goto out;
 	keep_calibration(session__recording(s));
-	status = deliver(o, session__recording(s));
+	status = deliver(o, session__recording(s), child ? stderr : stdout);
+	if (!status && !session__recording(s)->nr_targets) {
+		log_err("nothing was measured: no process with a function that is looked for");
+		status = EXIT_NOTHING;
+	}
 	if (err)
 		status = EXIT_FAILED;
 out:
@@ -390,49 +327,20 @@ out:
 	return status;
 }
 
-static int open_targets(const struct record_opts *o, struct proc **p)
+int record(const struct record_opts *o, struct targets *t, struct spawned *child)
 {
-	int status = EXIT_DONE;
-
-	for (u32 i = 0; i < o->nr_pids && !status; i++)
-		status = open_target(o->pid[i], &p[i]);
-	return status;
-}
-
-static int build_plan(const struct record_opts *o, const struct registry *codecs,
-		      struct proc *const *p, struct plan **plan)
-{
-	struct plan_opts po = {.registry = codecs,
-			       .probe = o->probe,
-			       .nr_probes = o->nr_probes,
-			       .exit_by = o->exit_by};
-	bool *left_out = array_alloc(o->nr_pids, sizeof(*left_out));
-	int err = left_out ? plan__build_many(p, o->nr_pids, &po, left_out, plan) : -ENOMEM;
-
-	for (u32 i = 0; i < o->nr_pids && !err; i++)
-		if (left_out[i])
-			log_warn(
-				"process %d (%s) is not measured: nothing that is looked for is in it",
-				(int)p[i]->pid, p[i]->comm);
-	free(left_out);
-	if (err == -ENOENT || err == -ESRCH)
-		return EXIT_NOTHING;
-	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_DONE;
-}
-
-static int record(const struct record_opts *o)
-{
-	struct proc **p = array_alloc(o->nr_pids, sizeof(*p));
+	struct plan_opts po = {.probe = o->probe, .nr_probes = o->nr_probes, .exit_by = o->exit_by};
 	struct registry *codecs = NULL;
 	struct plan *plan = NULL;
 	struct waiter w = WAITER_NONE;
-	int status = p ? open_targets(o, p) : EXIT_FAILED, err;
+	int status = targets__open(t), err;
 
 	if (status)
 		goto out;
 	status = EXIT_FAILED;
 	if (codecopt__open(o->codecs, o->nr_codecs, &codecs))
 		goto out;
+	po.registry = codecs;
 	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;
 	if (err) {
 		say_no_capture(o->output, err);
@@ -440,44 +348,91 @@ static int record(const struct record_opts *o)
 	}
 	if (geteuid())
 		log_info("not root: attaching will need CAP_BPF and CAP_PERFMON");
-	err = waiter__open(&w);
+	err = waiter__open(&w, child ? child->pid : 0, targets__wait(t));
 	if (err) {
 		log_err("cannot watch for signals: %s", strerror(-err));
 		goto out;
 	}
-	status = build_plan(o, codecs, p, &plan);
+	status = targets__plan(t, &po, &plan);
 	if (!status)
-		status = measure(o, &w, plan);
+		status = measure(o, &w, plan, t, child);
 out:
 	plan__free(plan);
 	registry__close(codecs);
-	for (u32 i = 0; p && i < o->nr_pids; i++)
-		proc__close(p[i]);
-	free(p);
 	waiter__close(&w);
 	return status;
 }
 
+int record_opts__init(struct record_opts *o, int argc)
+{
+	*o = (struct record_opts){.start_mono_ns = mono_ns(), .sample_hz = SAMPLER_DEFAULT_HZ};
+	o->probe = array_alloc((size_t)argc + 1, sizeof(*o->probe));
+	o->codecs = array_alloc((size_t)argc + 1, sizeof(*o->codecs));
+	return o->probe && o->codecs ? 0 : -ENOMEM;
+}
+
+void record_opts__fini(struct record_opts *o)
+{
+	free(o->probe);
+	free(o->codecs);
+}
+
+/* ---- hbprof record ------------------------------------------------------------------------ */
+
+struct record_cmd {
+	struct record_opts *opts;
+	struct targets *targets;
+};
+
+static error_t parse_command(int key, char *arg, struct argp_state *st)
+{
+	struct record_cmd *c = st->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		st->child_inputs[0] = c->targets;
+		st->child_inputs[1] = c->opts;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "unexpected argument '%s'", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{&targets_argp, 0, NULL, 0},
+	{&record_argp, 0, NULL, 0},
+	{0},
+};
+
+static const struct argp command_argp = {
+	.parser = parse_command,
+	.children = children,
+	.doc = "Measure the codec calls of running processes: exact counts and latency percentiles, with "
+	       "the probe's own cost removed. Ctrl-C ends it, writes a capture and prints its report.",
+};
+
 int cmd_record(int argc, char **argv)
 {
-	struct record_opts o = {.start_mono_ns = mono_ns(), .sample_hz = SAMPLER_DEFAULT_HZ};
+	struct record_opts o;
+	struct targets t = {0};
+	struct record_cmd c = {&o, &t};
 	char name[64];
-	int status;
+	int status = EXIT_FAILED;
 
-	o.probe = calloc(argc + 1, sizeof(*o.probe));
-	o.codecs = calloc(argc + 1, sizeof(*o.codecs));
-	if (!o.probe || !o.codecs)
+	if (record_opts__init(&o, argc))
 		return EXIT_FAILED;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	argp_parse(&command_argp, argc, argv, 0, NULL, &c);
 	if (!o.output) {
-		snprintf(name, sizeof(name), "hbprof-%llu.hbp", o.pid[0]);
+		snprintf(name, sizeof(name), "hbprof-%d.hbp", t.nr ? (int)t.pid[0] : (int)getpid());
 		o.output = name;
 	}
 	if (o.verbose)
 		log_set_level(o.verbose > 1 ? LOG_DEBUG : LOG_INFO);
-	status = record(&o);
-	free(o.probe);
-	free(o.codecs);
-	free(o.pid);
+	status = record(&o, &t, NULL);
+	targets__fini(&t);
+	record_opts__fini(&o);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -63,21 +64,26 @@ static int signals_block(void)
 
 void waiter__close(struct waiter *w)
 {
-	int fds[] = {w->epoll, w->signal, w->tick, w->end};
+	int fds[] = {w->epoll, w->signal, w->tick, w->end, w->child};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
 
-int waiter__open(struct waiter *w)
+int waiter__open(struct waiter *w, pid_t child, bool waits)
 {
 	*w = (struct waiter)WAITER_NONE;
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	w->signal = signals_block();
 	if (w->epoll < 0 || w->signal < 0)
 		return -errno;
-	return watch(w, w->signal);
+	w->waits = waits;
+	w->child_pid = child;
+	if (!child)
+		return watch(w, w->signal);
+	w->child = (int)syscall(SYS_pidfd_open, child, 0);
+	return watch(w, w->signal) || watch(w, w->child) ? -errno : 0;
 }
 
 int waiter__arm(struct waiter *w, u64 duration_ns, const struct session *s)
@@ -96,8 +102,16 @@ static void on_signal(struct waiter *w)
 {
 	struct signalfd_siginfo si;
 
-	if (read(w->signal, &si, sizeof(si)) == sizeof(si))
-		w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
+	if (read(w->signal, &si, sizeof(si)) != sizeof(si))
+		return;
+	if (w->child >= 0 && !w->child_ended && !w->told) {
+		/* The terminal's keys reach the command, too. */
+		if (si.ssi_code != SI_KERNEL)
+			kill(w->child_pid, (int)si.ssi_signo);
+		w->told = true;
+		return;
+	}
+	w->reason = si.ssi_signo == SIGTERM ? "terminated" : "interrupted";
 }
 
 /* For who sees stderr, but not the view. */
@@ -145,13 +159,23 @@ static void on_view(struct waiter *w, struct live **view)
 		w->reason = "interrupted";
 }
 
+/* What a process has forked before its end is measured on. */
 static int on_end(struct waiter *w, struct session *s)
 {
-	int err = session__reap(s);
+	int err = session__poll(s);
 
-	if (!err && !session__nr_measured(s))
-		w->reason = "target exited";
+	if (!err)
+		err = session__reap(s);
+	if (!err && !session__nr_measured(s) && !w->waits && (w->child < 0 || w->child_ended))
+		w->reason = w->child < 0 ? "target exited" : "command ended";
 	return err;
+}
+
+static int on_child_end(struct waiter *w, struct session *s)
+{
+	w->child_ended = true;
+	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->child, NULL);
+	return on_end(w, s);
 }
 
 static int on_ready(struct waiter *w, struct session *s, struct live **view, int fd)
@@ -162,6 +186,8 @@ static int on_ready(struct waiter *w, struct session *s, struct live **view, int
 		on_signal(w);
 	} else if (fd == w->ends) {
 		return on_end(w, s);
+	} else if (fd == w->child) {
+		return on_child_end(w, s);
 	} else if (fd == w->end) {
 		w->reason = "duration";
 	} else if (fd == w->tick) {

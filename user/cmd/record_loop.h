@@ -3,6 +3,7 @@
 #ifndef HBPROF_RECORD_LOOP_H
 #define HBPROF_RECORD_LOOP_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <hbprof/types.h>
@@ -12,8 +13,11 @@ struct live;
 struct session;
 
 struct waiter {
-	int epoll, signal, tick, end;
-	int ends; /* the session's */
+	int epoll, signal, tick, end, child;
+	pid_t child_pid; /* of a command that was started; 0: none */
+	bool child_ended, told;
+	bool waits; /* for processes that start later: the end of all is no end */
+	int ends;   /* the session's */
 	u32 ticks;
 	bool lines;	       /* without a view: a plain line each second, on stderr */
 	u64 calls;	       /* up to the line before */
@@ -21,14 +25,17 @@ struct waiter {
 	struct host_run *host; /* looked at each second; NULL: not */
 };
 
-#define WAITER_NONE                                              \
-	{                                                        \
-		.epoll = -1, .signal = -1, .tick = -1, .end = -1 \
+#define WAITER_NONE                                                           \
+	{                                                                     \
+		.epoll = -1, .signal = -1, .tick = -1, .end = -1, .child = -1 \
 	}
 
-/* Watches SIGINT, SIGTERM and SIGHUP, which are blocked from here on: one that comes while attaching ends
- * the recording in order, later. 0 or -errno. */
-int waiter__open(struct waiter *w);
+/*
+ * Watches SIGINT, SIGTERM and SIGHUP, which are blocked from here on: one that comes while attaching ends
+ * the recording in order, later. With a child these are for it, and it is waited for its end; the second one
+ * is for hbprof. 0 or -errno.
+ */
+int waiter__open(struct waiter *w, pid_t child, bool waits);
 /* Starts the clock, and watches what the kernel has to say; duration_ns 0: no limit. */
 int waiter__arm(struct waiter *w, u64 duration_ns, const struct session *s);
 void waiter__close(struct waiter *w);

@@ -53,7 +53,7 @@ int session__choose(struct session *s, u32 max_sites)
 	if (!max_sites && s->kind == ATTACH_PERF)
 		s->max_probes = BUDGET_DEFAULT;
 	/* Each process has probes of its own. */
-	if (s->max_probes)
+	if (s->max_probes && s->plan->nr_procs)
 		err = budget__apply(s->plan, s->max_probes / s->plan->nr_procs, &b);
 	warn_left_out(s, &b);
 	return err;

@@ -101,6 +101,8 @@ int session__fill_funcs(struct session *s, struct recording *rec)
 
 		if (err)
 			return err;
+		m->n[HB_FN_ABANDONED] += s->cut_abandoned[i];
+		m->in_flight_end = s->cut_in_flight[i];
 		m->name = dup_or_null(pf->f->name);
 		m->codec = dup_or_null(pf->f->codec);
 		m->op = dup_or_null(pf->f->op);

@@ -262,5 +262,6 @@ int session__poll(struct session *s)
 
 	if (n < 0)
 		return n;
-	return s->nr_pending ? handle_pending(s) : 0;
+	n = s->nr_pending ? handle_pending(s) : 0;
+	return n || !s->follow.nr_events ? n : follow__handle(s);
 }

@@ -144,6 +144,14 @@ void mapped__fini(struct mapped *m)
 	free(m->ra);
 }
 
+/* One that has just run a program is mapping its libraries: that it was not measured at first is said. */
+static bool is_young(const struct session *s, u32 proc)
+{
+	u64 born = s->proc[proc].born_mono_ns;
+
+	return born && mono_ns() - born < 1000000000;
+}
+
 /* Files that were loaded since: what the plan would have had of them is measured from here on. */
 static int look_at_files(struct session *s, u32 proc)
 {
@@ -160,7 +168,7 @@ static int look_at_files(struct session *s, u32 proc)
 			      "process %d has loaded files while recording, in the first %s, whose "
 			      "functions are not measured: %s",
 			      (int)pl->proc[proc].proc->pid, after, strerror(-err));
-	else if (pl->nr_funcs > funcs)
+	else if (pl->nr_funcs > funcs && !is_young(s, proc))
 		session__warn(
 			s,
 			"%s was loaded while recording; its functions (%u, %s among them) are "

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
@@ -141,7 +142,8 @@ static void scan_proc(struct others_scan *s, u32 proc, u8 *memory)
 		s->out->blind++;
 		return;
 	}
-	if (tracer > 0) {
+	/* hbprof itself holds a command that it starts. */
+	if (tracer > 0 && tracer != getpid()) {
 		others__name_process(tracer, who, sizeof(who));
 		other__get(s, OTHER_DEBUGGER, who);
 	}

@@ -33,6 +33,7 @@ struct plan_opts {
 	const char *const *probe; /* --probe NAME[=OP], nr_probes of them; outlive the plan */
 	size_t nr_probes;
 	u8 exit_by;	 /* enum plan_exit */
+	bool later;	 /* what is looked for may come with a process that is added later */
 	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
 };
 

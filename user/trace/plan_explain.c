@@ -139,6 +139,8 @@ int plan__explain(struct plan *pl, const struct registry_report *rep)
 	const struct plan_opts *o = &pl->opts;
 	int err;
 
+	if (o->later)
+		return 0;
 	for (size_t i = 0; i < o->nr_probes; i++) {
 		if (!pl->probe_hits[i])
 			return explain_probe(pl, o->probe[i], pl->probe_unsupported[i]);

@@ -64,7 +64,7 @@ static u32 ring_bytes(void)
 	return size;
 }
 
-void sampler__prepare(struct hbprof_bpf *k, const struct plan *plan, u32 hz)
+void sampler__prepare(struct hbprof_bpf *k, u32 hz)
 {
 	if (!hz) {
 		bpf_program__set_autoload(k->progs.hb_sample, false);
@@ -74,17 +74,6 @@ void sampler__prepare(struct hbprof_bpf *k, const struct plan *plan, u32 hz)
 	}
 	bpf_map__set_max_entries(k->maps.samples, ring_bytes());
 	k->rodata->cfg_wake_bytes = ring_bytes() / 2;
-	for (u32 i = 0; i < plan->nr_images; i++) {
-		const struct plan_image *pi = &plan->image[i];
-
-		if (!pi->build)
-			continue;
-		k->rodata->cfg_go = true;
-		k->rodata->cfg_goid_off = pi->layout.goid_off;
-		k->rodata->cfg_m_off = pi->layout.m_off;
-		k->rodata->cfg_curg_off = pi->layout.curg_off;
-		break;
-	}
 }
 
 /* kernel.perf_event_max_stack cuts deeper stacks; it is 127 unless someone has changed it. */

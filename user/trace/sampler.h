@@ -22,7 +22,7 @@ struct ring_buffer;
 struct sampler;
 
 /* Between open and load of the programs: sets them up, or keeps them and their maps out (hz 0). */
-void sampler__prepare(struct hbprof_bpf *skel, const struct plan *plan, u32 hz);
+void sampler__prepare(struct hbprof_bpf *skel, u32 hz);
 /* After load; ring takes the samples in, whenever it is consumed. 0 with *out, or -ENOMEM. */
 int sampler__new(struct hbprof_bpf *skel, struct plan *plan, struct ring_buffer *ring, u32 hz,
 		 struct sampler **out);

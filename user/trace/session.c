@@ -136,7 +136,7 @@ static int set_pid_namespace(struct session *s)
 	return 0;
 }
 
-static int session__load(struct session *s, bool fixed)
+static int session__load(struct session *s, const struct session_opts *o)
 {
 	int err;
 
@@ -148,8 +148,9 @@ static int session__load(struct session *s, bool fixed)
 		return err;
 	}
 	size_maps(s);
-	sampler__prepare(s->skel, s->plan, s->sample_hz);
-	if (fixed && s->plan->nr_procs == 1)
+	sampler__prepare(s->skel, s->sample_hz);
+	follow__prepare(s->skel, o->follow, o->meant);
+	if (!o->follow && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;
 	err = set_pid_namespace(s);
 	if (err)
@@ -267,10 +268,13 @@ static int put_overflow_row(struct session *s)
 
 static int session__sizes(struct session *s, const struct session_opts *o)
 {
-	u32 sites = CALIB_SITES, procs = s->plan->nr_procs + !o->fixed;
+	u32 sites = CALIB_SITES, procs = s->plan->nr_procs + o->follow, funcs = s->plan->nr_funcs;
 
 	for (u32 i = 0; i < s->plan->nr_images; i++)
 		sites += s->plan->image[i].sites.nr;
+	/* What is followed may have functions that are not known yet. */
+	if (o->follow && funcs < 8)
+		funcs = 8;
 	/* A file may be loaded late in any case. */
 	s->max_funcs = s->plan->nr_funcs + FUNC_ROOM;
 	s->max_images = s->plan->nr_images + IMAGE_ROOM;
@@ -278,8 +282,7 @@ static int session__sizes(struct session *s, const struct session_opts *o)
 	s->plan->max_images = s->max_images;
 	s->max_sites = sites + DISCOVER_ROOM;
 	s->max_tasks = o->max_tasks ? o->max_tasks : MAX_TASKS;
-	s->max_rows = o->max_rows ? o->max_rows
-				  : 64 + 16 * s->plan->nr_funcs * (procs < 8 ? procs : 8);
+	s->max_rows = o->max_rows ? o->max_rows : 64 + 16 * funcs * (procs < 8 ? procs : 8);
 	if (!o->max_rows && s->max_rows > 2048)
 		s->max_rows = 2048;
 	/* Calibration rows come first and must all fit. */
@@ -287,7 +290,9 @@ static int session__sizes(struct session *s, const struct session_opts *o)
 	s->max_hists = s->max_rows + s->max_rows / 2;
 	s->site = array_alloc(s->max_sites, sizeof(*s->site));
 	s->given = array_alloc(s->max_images, sizeof(*s->given));
-	return s->site && s->given ? 0 : -ENOMEM;
+	s->cut_abandoned = array_alloc(s->max_funcs, sizeof(*s->cut_abandoned));
+	s->cut_in_flight = array_alloc(s->max_funcs, sizeof(*s->cut_in_flight));
+	return s->site && s->given && s->cut_abandoned && s->cut_in_flight ? 0 : -ENOMEM;
 }
 
 static int on_event(void *arg, void *data, size_t size)
@@ -350,7 +355,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		goto out;
 	err = session__sizes(s, o);
 	if (!err)
-		err = session__load(s, o->fixed);
+		err = session__load(s, o);
 	if (!err)
 		err = fill_maps(s);
 	if (err)
@@ -374,6 +379,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	}
 	if (err == -ENODATA)
 		say_no_hits();
+	if (!err && o->follow)
+		err = follow__start(s, o->meant);
 	for (u32 i = 0; i < plan->nr_procs && !err; i++)
 		err = session__add_proc(s);
 	for (u32 i = 0; i < plan->nr_warnings && !err; i++)
@@ -421,6 +428,9 @@ void session__close(struct session *s)
 	recording__free(s->rec);
 	free(s->site);
 	free(s->given);
+	free(s->cut_abandoned);
+	free(s->cut_in_flight);
+	follow__fini(&s->follow);
 	free(s->pending);
 	session__free_procs(s);
 	free(s->prev);

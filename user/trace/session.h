@@ -11,7 +11,7 @@
  *   session__close
  *
  * Each returns 0 or -errno with the reason logged where the user can do something about it.
- * session__attach(): -ENODATA: no function can be measured.
+ * session__attach(): -ENODATA: no function can be measured, and nothing is followed that may have some.
  */
 #ifndef HBPROF_SESSION_H
 #define HBPROF_SESSION_H
@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "trace/attach.h"
 #include "trace/calib.h"
+#include "trace/follow.h"
 #include "trace/mapped.h"
 #include "trace/plan.h"
 
@@ -31,7 +32,9 @@ struct session_opts {
 	u32 max_rows;  /* 0: default */
 	u32 sample_hz; /* CPU samples a second and CPU; 0: none */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
-	bool fixed;    /* no process is added later: a single one needs no look-up */
+	bool follow;   /* what the processes fork and exec is measured, too */
+	/* NULL, or what is measured when it starts later; follow is set then. It outlives the session. */
+	const struct selection *meant;
 };
 
 /* What user space remembers of a site that it gave to the kernel: it is to be probed in processes that
@@ -48,11 +51,14 @@ struct session_proc {
 	struct attach links;
 	struct mapped mapped;
 	u64 begin_mono_ns, end_mono_ns; /* measured in between; 0: not yet */
+	u64 born_mono_ns; /* of its fork or exec, which was seen; 0: it was there before */
 	u64 cpu_begin_ns;
 	u64 usage_mono_ns; /* when its CPU time was last read; 0: never */
 	u32 nr_probes;
-	int pidfd; /* readable when it has ended */
+	int pidfd;	  /* readable when it has ended */
+	struct proc *own; /* NULL, or the plan's, which came from here */
 };
+#define SESSION_NO_PROC (~0u)
 
 struct session {
 	struct plan *plan;
@@ -61,6 +67,7 @@ struct session {
 	size_t cap_procs;
 	u32 nr_measured; /* that are measured now */
 	int ends;	 /* epoll of the pidfds */
+	struct follow follow;
 	struct hbprof_bpf *skel;
 	struct ring_buffer *ring;
 	struct sampler *sampler; /* NULL: no samples */
@@ -82,6 +89,8 @@ struct session {
 	size_t nr_pending, cap_pending;
 	u64 begin_mono_ns, end_mono_ns, begin_wall_ns, own_cpu_begin_ns;
 	u64 map_bytes;
+	/* By function: calls that were open in a process that has become another, or whose pid is another's. */
+	u64 *cut_abandoned, *cut_in_flight;
 	u64 unmatched_by[HB_CLASS_DIM]; /* coverage.unmatched by the class of the site */
 	u32 ras_discovered, ras_refused, sites_refused;
 	struct recording *rec; /* being filled; the caller takes it after session__stop() */

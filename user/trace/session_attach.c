@@ -381,6 +381,8 @@ int session__attach(struct session *s)
 	}
 	if (attached)
 		err = check_entries(s);
+	if (err == -ENODATA && s->follow.meant)
+		err = 0; /* what comes may have functions */
 	if (err)
 		say_warnings(s);
 	if (!err)

@@ -206,15 +206,17 @@ static int calibrate_first(struct session *s)
 
 int session__calibrate(struct session *s)
 {
-	bool wanted[HB_LANG_NR];
+	bool wanted[HB_LANG_NR], any = false;
 	int err;
 
 	s->calib.read_hist = read_calib_hist;
 	s->calib.arg = s;
 	calib_mark_used(s);
 	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
-		wanted[lang] = lang_used(s, lang);
+		any |= wanted[lang] = lang_used(s, lang);
 	calib__baseline(&s->calib);
+	if (!any)
+		return 0; /* session__calibrate_new(), when there is something */
 	err = calib_attach(s, wanted);
 	return err ? err : calibrate_first(s);
 }

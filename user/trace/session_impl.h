@@ -56,10 +56,16 @@ int session__grow(struct session *s, u32 proc);
 int session__calibrate_new(struct session *s);
 /* The next process of the plan becomes one of the session, and a target of the recording. */
 int session__add_proc(struct session *s);
+/* The same for one that the plan does not have yet. -ENODATA: nothing in it is to be measured. *proc is set
+ * if it is one of the session's, with an error or not. */
+int session__plan_proc(struct session *s, struct proc *p, u32 *proc);
 /* From here on its calls count, if it is recorded. */
 int session__begin_proc(struct session *s, u32 proc);
 /* They count no more, and its probes are taken off. why: for the report, "exited". */
 void session__end_proc(struct session *s, u32 proc, const char *why);
+/* Calls of a process id that were open when it ended or ran another program: counted, and forgotten. 0 or
+ * -errno. */
+int session__cut_tasks(struct session *s, pid_t pid);
 /* Says why a process is none that is measured, and ends it. */
 void session__not_measured(struct session *s, u32 proc, int err);
 bool session__proc_ended(const struct session *s, u32 proc);

@@ -72,6 +72,8 @@ int session__add_proc(struct session *s)
 	err = describe(s, proc);
 	if (!err)
 		err = watch_end(s, proc);
+	if (!err)
+		err = follow__add(s, s->plan->proc[proc].proc->pid);
 	if (!err && s->sampler)
 		err = sampler__add_proc(s->sampler);
 	return err ? err : mapped__init(s, proc);
@@ -102,10 +104,29 @@ int session__grow(struct session *s, u32 proc)
 	return err ? err : session__attach_proc(s, proc);
 }
 
+int session__plan_proc(struct session *s, struct proc *p, u32 *proc)
+{
+	u32 funcs = s->plan->nr_funcs, images = s->plan->nr_images;
+	u32 warnings = s->plan->nr_warnings, index;
+	int err = plan__add(s->plan, p, &index), put;
+
+	*proc = SESSION_NO_PROC;
+	/* Files that were read stay in the plan, whatever became of the process. */
+	put = put_new(s, funcs, images, warnings);
+	if (err || put)
+		return err ? err : put;
+	*proc = index;
+	err = session__cut_tasks(s, p->pid);
+	if (!err)
+		err = session__add_proc(s);
+	return err ? err : session__calibrate_new(s);
+}
+
 void session__free_procs(struct session *s)
 {
 	for (u32 i = 0; i < s->nr_procs; i++) {
 		mapped__fini(&s->proc[i].mapped);
+		proc__close(s->proc[i].own);
 		if (s->proc[i].pidfd >= 0)
 			close(s->proc[i].pidfd);
 	}
@@ -135,11 +156,29 @@ static u64 *hot_slot(struct session *s, u32 pid)
 	return &s->skel->bss->hot_procs[pid % HB_HOT_PROCS];
 }
 
+/* Where CPU samples find the goroutine that runs. */
+static struct hb_proc sample_layout(const struct session *s, u32 proc)
+{
+	const struct plan_proc *pp = &s->plan->proc[proc];
+
+	for (u32 i = 0; i < pp->nr_maps; i++) {
+		const struct plan_image *pi = &s->plan->image[pp->map[i].image];
+
+		if (pi->build)
+			return (struct hb_proc){.go = true,
+						.goid_off = (u16)pi->layout.goid_off,
+						.m_off = (u16)pi->layout.m_off,
+						.curg_off = (u16)pi->layout.curg_off};
+	}
+	return (struct hb_proc){0};
+}
+
 int session__begin_proc(struct session *s, u32 proc)
 {
 	struct session_proc *sp = &s->proc[proc];
 	const struct proc *p = s->plan->proc[proc].proc;
 	u32 pid = (u32)p->pid;
+	struct hb_proc value;
 	u64 rss;
 
 	if (sp->end_mono_ns)
@@ -148,7 +187,9 @@ int session__begin_proc(struct session *s, u32 proc)
 		sp->cpu_begin_ns = M_NONE;
 	sp->begin_mono_ns = mono_ns();
 	s->nr_measured++;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &pid, &proc, BPF_ANY))
+	value = sample_layout(s, proc);
+	value.index = proc;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &pid, &value, BPF_ANY))
 		return -errno;
 	__atomic_store_n(hot_slot(s, pid), (u64)pid << 32 | (proc + 1), __ATOMIC_RELEASE);
 	return 0;
@@ -157,14 +198,15 @@ int session__begin_proc(struct session *s, u32 proc)
 /* Another one may have the slot of the cache: that is only slower. */
 static void forget(struct session *s, u32 proc)
 {
-	u32 pid = (u32)s->plan->proc[proc].proc->pid, at;
+	u32 pid = (u32)s->plan->proc[proc].proc->pid;
+	struct hb_proc at;
 	int fd = bpf_map__fd(s->skel->maps.procs);
 	u64 mine = (u64)pid << 32 | (proc + 1);
 
 	__atomic_compare_exchange_n(hot_slot(s, pid), &mine, 0, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
 	/* Its pid may be another's by now. */
-	if (!bpf_map_lookup_elem(fd, &pid, &at) && at == proc)
+	if (!bpf_map_lookup_elem(fd, &pid, &at) && at.index == proc)
 		bpf_map_delete_elem(fd, &pid);
 }
 
@@ -192,9 +234,15 @@ int session__reap(struct session *s)
 	struct epoll_event ev[16];
 	int n = epoll_wait(s->ends, ev, 16, 0);
 
-	for (int i = 0; i < n; i++)
-		session__end_proc(s, ev[i].data.u32, "exited");
-	return n < 0 && errno != EINTR ? -errno : 0;
+	int err = n < 0 && errno != EINTR ? -errno : 0;
+
+	for (int i = 0; i < n && !err; i++) {
+		if (ev[i].data.u32 == SESSION_NO_PROC)
+			err = follow__retry(s);
+		else
+			session__end_proc(s, ev[i].data.u32, "exited");
+	}
+	return err;
 }
 
 void session__not_measured(struct session *s, u32 proc, int err)

@@ -110,6 +110,8 @@ int session__snapshot(struct session *s)
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		if (!session__proc_ended(s, i))
 			err = mapped__check(s, i);
+	if (!err)
+		err = follow__look_around(s);
 	return err ? err : snapshot_at(s, 0);
 }
 
@@ -164,6 +166,7 @@ int session__stop(struct session *s, const char *reason)
 	session__detach(s);
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	note_ends(s);
+	follow__tell(s);
 	/* Taking the probes off is no part of the last interval. */
 	err = snapshot_at(s, s->end_mono_ns);
 	if (!err)

@@ -20,6 +20,7 @@
 #include "common.bpf.h"
 #include "task.bpf.h"
 #include "row.bpf.h"
+#include "counters.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -192,6 +193,8 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 	fr->group = f->group;
 	fr->lang = h->lang;
 	t->active |= bit;
+	if (cfg_nr_ctrs)
+		hb_ctr_begin(h, t->nr, f->image);
 	t->nr++;
 	fr->t0_ns = bpf_ktime_get_ns();
 }
@@ -303,12 +306,14 @@ static __always_inline bool call_outcome(const struct hit *h, const struct hb_fu
 	return true;
 }
 
-/* What a call of the codec row ends with: its size and outcome, and the row they select. */
-static __always_inline void call_record(const struct hit *h, const struct hb_func *f, u32 fn,
-					struct sample *sm)
+/* What a call of the codec row ends with: its size and outcome, and the row they select. The row's index
+ * + 1. */
+static __always_inline int call_record(const struct hit *h, const struct hb_func *f, u32 fn,
+				       struct sample *sm)
 {
 	u32 outcome;
 	struct hb_row *r;
+	u32 i;
 
 	if (f->size_out.kind != HB_VALUE_NONE)
 		sm->size = boundary_size(h, &f->size_out);
@@ -317,9 +322,12 @@ static __always_inline void call_record(const struct hit *h, const struct hb_fun
 	if (sm->size == HB_SIZE_UNKNOWN &&
 	    (f->size_out.kind != HB_VALUE_NONE || f->size_in.kind != HB_VALUE_NONE))
 		count_fn(fn, HB_FN_SIZE_LOST);
-	r = row_get(fn, h->proc, hb_size_class(sm->size), outcome);
-	if (r)
-		row_add(r, sm);
+	i = row_get(fn, h->proc, hb_size_class(sm->size), outcome);
+	r = row_at(i);
+	if (!r)
+		return 0;
+	row_add(r, sm);
+	return i + 1;
 }
 
 /*
@@ -337,7 +345,8 @@ static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_f
 		up->size = handed_up(up, sm->size);
 }
 
-/* The top frame's call has ended at h->now: correct it, hand its time up, record it. */
+/* The top frame's call has ended at h->now: correct it, hand its time up, record it. The index of its row
+ * + 1, if it has one. */
 __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_class, u32 tail)
 {
 	struct hb_frame *fr;
@@ -379,9 +388,8 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	if (t->nr)
 		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm,
 			      tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class]);
-	if (fr->flags & HB_FRAME_OWNS)
-		call_record(h, f, fn, &sm);
-	return 0;
+	fr->child_ns = sm.inc_ns; /* of the call that is over: see hb_ctr_end() */
+	return fr->flags & HB_FRAME_OWNS ? call_record(h, f, fn, &sm) : 0;
 }
 
 /* Does the frame's call end at this hit? */
@@ -396,7 +404,7 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 {
 	u32 id = h ? h->site : 0;
 	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
-	int closed = 0;
+	int closed = 0, row;
 
 	for (int i = 0; t && h && s && i < HB_FRAME_DEPTH; i++) {
 		u32 n = t->nr;
@@ -406,7 +414,9 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 		    !frame_ends(frame_at(t, n - 1), h, ra, role, s->func))
 			break;
 		more = n > 1 && frame_ends(frame_at(t, n - 2), h, ra, role, s->func);
-		hb_frame_close(t, h, s->cls, more);
+		row = hb_frame_close(t, h, s->cls, more);
+		if (cfg_nr_ctrs && row)
+			hb_ctr_end(t, h, row - 1);
 		closed++;
 		if (role == HB_ROLE_RET)
 			break;

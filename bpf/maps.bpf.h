@@ -120,7 +120,37 @@ struct {
 	__type(value, u8[HB_SCRATCH]);
 } scratch SEC(".maps");
 
+/* Counters of the calls in `tasks`, by the same key; used with counters only. As large as `tasks`: a full
+ * map is HB_CTR_LOST_ROOM. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct hb_frame_key);
+	__type(value, struct hb_ctr_task);
+} ctr_tasks SEC(".maps");
+
+/* Counter * cfg_ctr_cpus + CPU: the event that counts there, where there is one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* HB_CTRS * cfg_ctr_cpus */
+	__type(key, u32);
+	__type(value, u32);
+} ctr_events SEC(".maps");
+
+/* enum hb_ctr_lost */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HB_CTR_LOST_NR);
+	__type(key, u32);
+	__type(value, u64);
+} ctr_lost SEC(".maps");
+
 /* Known before load. */
+const volatile u32 cfg_nr_ctrs; /* 0: none, and nothing of counters.bpf.h is run */
+const volatile u32 cfg_ctr_cpus = 1;
+const volatile u32 cfg_ctr_kind[HB_CTRS];   /* enum hb_ctr_kind */
+const volatile u32 cfg_ctr_per_us[HB_CTRS]; /* events that a microsecond can hold at most */
 const volatile u32 cfg_self_tgid; /* hbprof itself: its calibration calls are always measured */
 const volatile u32 cfg_nr_rows = 1;
 const volatile u32 cfg_nr_hists;
@@ -129,6 +159,7 @@ const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are o
 /* Written by user space at run time. */
 bool tight; /* the tasks map is filling: delete entries that become empty */
 struct hb_cal cal;
+struct hb_ctr_bias ctr_bias;
 
 /* Rows of the target end here, not to use what was kept for the calibration and is not needed. */
 u32 row_limit = ~0u;

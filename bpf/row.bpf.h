@@ -55,7 +55,8 @@ __noinline int hb_row_find(const struct hb_row_key *k)
 	return found ? *found : HB_ROW_OVERFLOW;
 }
 
-static __always_inline struct hb_row *row_get(u32 fn, u32 proc, u32 size_class, u32 outcome)
+/* The index of the row of that key. */
+static __always_inline u32 row_get(u32 fn, u32 proc, u32 size_class, u32 outcome)
 {
 	u32 slot = (fn * HB_SIZE_CLASSES + size_class) * HB_OUTCOME_NR + outcome;
 	u64 *cached = bpf_map_lookup_elem(&row_cache, &slot);
@@ -64,7 +65,7 @@ static __always_inline struct hb_row *row_get(u32 fn, u32 proc, u32 size_class, 
 	u32 i;
 
 	if (c >> 32 == proc + 1)
-		return row_at((u32)c);
+		return (u32)c;
 	key.func = fn;
 	key.proc = proc;
 	key.size_class = size_class;
@@ -74,7 +75,7 @@ static __always_inline struct hb_row *row_get(u32 fn, u32 proc, u32 size_class, 
 		count_n(HB_DROP_ROWS_FULL, 1);
 	else if (cached)
 		*(volatile u64 *)cached = (u64)(proc + 1) << 32 | i;
-	return row_at(i);
+	return i;
 }
 
 /* The histogram of a distribution, allocated on first use. */

@@ -271,8 +271,11 @@ __noinline int hb_mark_living(struct hb_task *t, u64 depth)
 /* A task without frames is kept (see the map), but not when the map is filling. */
 static __always_inline void task_idle(const struct hit *h)
 {
-	if (tight && h->proc != HB_PROC_SELF && !bpf_map_delete_elem(&tasks, &h->key))
-		__sync_fetch_and_add(&nr_tasks, -1);
+	if (!tight || h->proc == HB_PROC_SELF || bpf_map_delete_elem(&tasks, &h->key))
+		return;
+	__sync_fetch_and_add(&nr_tasks, -1);
+	if (cfg_nr_ctrs)
+		bpf_map_delete_elem(&ctr_tasks, &h->key);
 }
 
 #endif

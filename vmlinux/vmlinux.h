@@ -53,6 +53,13 @@ enum { false = 0, true = 1 };
 #define NULL ((void *)0)
 #endif
 
+/* include/uapi/linux/bpf.h: what bpf_perf_event_read_value() fills. */
+struct bpf_perf_event_value {
+	__u64 counter;
+	__u64 enabled;
+	__u64 running;
+};
+
 /* include/uapi/linux/bpf.h: what bpf_get_ns_current_pid_tgid() fills. */
 struct bpf_pidns_info {
 	__u32 pid;
@@ -144,6 +151,8 @@ struct task_struct {
 	u64 start_boottime; /* CLOCK_BOOTTIME ns: field 22 of /proc/PID/stat, which is in ticks */
 	long unsigned int nvcsw;  /* voluntary context switches */
 	long unsigned int nivcsw; /* involuntary */
+	long unsigned int min_flt; /* page faults that needed no device */
+	long unsigned int maj_flt; /* that did */
 #if defined(__TARGET_ARCH_x86)
 	struct thread_struct thread;
 #endif
@@ -157,6 +166,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_UNSPEC = 0,
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_STACK_TRACE = 7,

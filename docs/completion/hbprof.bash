@@ -25,6 +25,10 @@ _hbprof_values() { # command, option
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric) echo mean p50 p90 p99 p99.9 calls/s ;;
+    record--counters | run--counters)
+        echo none cycles instructions cache-references cache-misses branches branch-misses \
+            L1-dcache-loads L1-dcache-load-misses task-clock page-faults context-switches
+        ;;
     record--exit | run--exit | list--exit) echo site ret ;;
     record--pid | record-p | list--pid | list-p) echo PID ;;
     record--cgroup) echo CGROUP ;;

@@ -151,6 +151,8 @@ struct hb_image {
 	u32 panic_off;	  /* g._panic; 0: recovery reads g.sigcode0 at sigcode_off */
 	u32 panic_sp_off; /* _panic.sp, the frame that recovers */
 	u32 sigcode_off;  /* g.sigcode0 (Go < 1.22) */
+	u32 scan_off;	  /* g.gcscandone */
+	u32 seq_off;	  /* g.trackingSeq, less than HB_STOPS_BYTES behind it; 0: not known */
 	u64 lo, hi;	  /* vaddr range of the code, for return addresses inside the image */
 };
 
@@ -254,6 +256,64 @@ enum hb_drop {
 	HB_CNT_NR = HB_CNT_UNMATCHED + HB_CLASS_DIM,
 };
 
+#define HB_STOPS_BYTES 16 /* of a g, read to see whether it has stopped running: a power of two */
+
+/* ---- counters of calls: see bpf/counters.bpf.h ---- */
+
+#define HB_CTRS 14 /* of one session */
+
+/* Where the value of a counter comes from. */
+enum hb_ctr_kind {
+	HB_CTR_NONE,	 /* asked for, and not to be had here */
+	HB_CTR_PERF,	 /* an event of each CPU, which counts what runs in user mode there */
+	HB_CTR_FAULTS,	 /* of the thread: task_struct.min_flt + maj_flt */
+	HB_CTR_SWITCHES, /* of the thread: task_struct.nvcsw + nivcsw */
+	HB_CTR_CLOCK, /* time by the clock, of calls during which the thread did not leave its CPU */
+};
+
+/* The counters' values when a call began. */
+struct hb_ctr_frame {
+	u64 v[HB_CTRS];
+	u32 lag[HB_CTRS]; /* ns for which the event was not on the hardware, the low half */
+	u64 switches;	  /* of the thread */
+	u32 stops;	  /* of the goroutine: what changes when it stops running */
+	u32 cpu;
+	u32 state; /* enum hb_ctr_state */
+};
+
+enum hb_ctr_state {
+	HB_CTR_STATE_NONE,     /* nothing could be read */
+	HB_CTR_STATE_UNVETTED, /* whether the goroutine left its thread will not be known */
+	HB_CTR_STATE_OK,
+};
+
+struct hb_ctr_task {
+	u64 scratch[3]; /* where helpers write: the programs' stack is short */
+	struct hb_ctr_frame frame[HB_FRAME_DEPTH]; /* of hb_task.frame, by index */
+};
+
+/* One counter in the calls of a row. All 0 while empty. */
+struct hb_ctr_sum {
+	u64 n; /* calls that have it */
+	u64 sum;
+	u64 max;
+	u64 not_min; /* ~ of the least: so that it, too, begins as 0 */
+};
+
+/* Why a call of a row has no value of a counter; the first reason that applies. The first ones are of a
+ * call as a whole, those from LAG on of one counter in it. */
+enum hb_ctr_lost {
+	HB_CTR_LOST_ROOM,      /* no room to keep what was read at the entry */
+	HB_CTR_LOST_THREAD,    /* it ended on another thread */
+	HB_CTR_LOST_UNVETTED,  /* of a Go version that is not known */
+	HB_CTR_LOST_GOROUTINE, /* its goroutine left the thread for a while */
+	HB_CTR_LOST_SWITCH,    /* its thread left the CPU: counters of a CPU went on */
+	HB_CTR_LOST_LAG,       /* the event was not on the hardware all the time */
+	HB_CTR_LOST_READ,      /* the event could not be read */
+	HB_CTR_LOST_ABSURD,    /* more than that time can hold */
+	HB_CTR_LOST_NR,
+};
+
 enum hb_outcome { HB_OUTCOME_OK, HB_OUTCOME_ERROR, HB_OUTCOME_NR };
 
 /* A row of the result, allocated on first use. */
@@ -289,6 +349,7 @@ struct hb_row {
 	u64 size_max;
 	u64 size_sub[HB_SIZE_SUB];
 	struct hb_dist_sum dist[HB_DIST_NR];
+	struct hb_ctr_sum ctr[HB_CTRS];
 };
 
 struct hb_hist {
@@ -364,6 +425,11 @@ struct hb_cal {
 		     [HB_CLASS_DIM]; /* of a recursive pair without a frame, by the exit */
 	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
 	u32 miss_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of a hit of an exit site that ends no call */
+};
+
+/* What a pair of probes itself counts in a call, by language and the class of the entry. Written once. */
+struct hb_ctr_bias {
+	u32 v[HB_LANG_NR][HB_CLASS_DIM][HB_CTRS];
 };
 
 _Static_assert(sizeof(struct hb_site) == 64, "one cache line");

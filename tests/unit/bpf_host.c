@@ -46,6 +46,9 @@ const struct kernel_map host_maps[HOST_MAP_NR] = {
 			 .type = UINT_OF(events.type),
 			 .max_entries = UINT_OF(events.max_entries)},
 	[HOST_SCRATCH] = MAP(scratch),
+	[HOST_CTR_TASKS] = MAP(ctr_tasks),
+	[HOST_CTR_EVENTS] = MAP(ctr_events),
+	[HOST_CTR_LOST] = MAP(ctr_lost),
 };
 
 void host__load(void)
@@ -58,6 +61,11 @@ void host__load(void)
 	cfg_stack_span = 8ULL << 20;
 	recording = tight = false;
 	cal = (struct hb_cal){};
+	cfg_nr_ctrs = 0;
+	cfg_ctr_cpus = KERNEL_CPUS;
+	for (u32 i = 0; i < HB_CTRS; i++)
+		cfg_ctr_kind[i] = cfg_ctr_per_us[i] = 0;
+	ctr_bias = (struct hb_ctr_bias){};
 	next_row = next_hist = 0;
 	nr_tasks = 0;
 }

@@ -28,6 +28,9 @@ enum host_map {
 	HOST_HISTS,
 	HOST_EVENTS,
 	HOST_SCRATCH,
+	HOST_CTR_TASKS,
+	HOST_CTR_EVENTS,
+	HOST_CTR_LOST,
 	HOST_MAP_NR,
 };
 extern const struct kernel_map host_maps[HOST_MAP_NR];
@@ -40,6 +43,8 @@ int hb_probe(struct pt_regs *ctx);
 void host__load(void);
 
 extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
+extern volatile u32 cfg_nr_ctrs, cfg_ctr_cpus, cfg_ctr_kind[], cfg_ctr_per_us[];
+extern struct hb_ctr_bias ctr_bias;
 extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;

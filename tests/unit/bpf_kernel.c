@@ -436,3 +436,28 @@ __u64 bpf_get_current_task(void)
 {
 	return (__u64)&kernel.task;
 }
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	return &kernel.task;
+}
+
+__u32 bpf_get_smp_processor_id(void)
+{
+	return kernel.cpu;
+}
+
+long bpf_perf_event_read_value(void *map, __u64 flags, struct bpf_perf_event_value *buf,
+			       __u32 buf_size)
+{
+	int err = kernel__fault(KERNEL_READ_EVENT, map);
+
+	if (map_of(map)->def.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY || buf_size != sizeof(*buf))
+		kernel__die("bpf_perf_event_read_value: bad arguments");
+	memset(buf, 0, sizeof(*buf));
+	if (!err && flags >= map_of(map)->def.max_entries)
+		err = -E2BIG;
+	if (!err)
+		*buf = kernel.event[flags];
+	return err;
+}

@@ -13,7 +13,8 @@
 
 #include "vmlinux.h"
 
-#define KERNEL_CPUS 4
+#define KERNEL_CPUS   4
+#define KERNEL_EVENTS 64
 
 enum kernel_helper {
 	KERNEL_LOOKUP,
@@ -22,6 +23,7 @@ enum kernel_helper {
 	KERNEL_RESERVE,
 	KERNEL_READ_USER,
 	KERNEL_READ_USER_STR,
+	KERNEL_READ_EVENT,
 };
 
 /* A map as declared; max_entries may be changed before the first use of the map. */
@@ -42,6 +44,7 @@ struct kernel {
 	u32 pidns_shift; /* what its ids are less there */
 	u64 cookie;
 	struct task_struct task;
+	struct bpf_perf_event_value event[KERNEL_EVENTS]; /* by index in their map */
 	u32 cpu;
 	u64 nr_clock_reads;
 };

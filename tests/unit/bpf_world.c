@@ -79,6 +79,8 @@ static void images_put(void)
 		if (i == W_GO) {
 			im.panic_off = PANIC_OFF;
 			im.panic_sp_off = PANIC_SP_OFF;
+			im.scan_off = W_SCAN_OFF;
+			im.seq_off = W_SEQ_OFF;
 		} else if (i == W_GO_OLD) {
 			im.sigcode_off = SIGCODE_OFF;
 		}

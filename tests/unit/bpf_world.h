@@ -39,6 +39,10 @@
 #define W_CODE_END 0x4000000ULL
 #define W_ANY	   HB_FUNC_NONE
 
+/* Of W_GO only: where in a g it stands whether, and how often, it stopped running. */
+#define W_SCAN_OFF 96
+#define W_SEQ_OFF  105
+
 /* The images; every world has them. W_GO is as Go 1.22 and later, W_GO_OLD as before. */
 enum { W_GO, W_GO_OLD, W_NATIVE, W_IMAGES };
 

@@ -12,7 +12,7 @@
 
 #define CAPTURE_FORMAT	 "hbprof-capture"
 #define CAPTURE_MAJOR	 1
-#define CAPTURE_MINOR	 1
+#define CAPTURE_MINOR	 2
 #define CAPTURE_MAX_TEXT (256u << 20) /* bytes of JSON; more is -EFBIG */
 #define CAPTURE_MAX_FILE (256u << 20) /* bytes of gzip; more is -EFBIG */
 

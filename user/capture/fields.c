@@ -156,3 +156,15 @@ const struct field stacks_fields[] = {
 	COUNT(m_stacks, unkept),
 	END,
 };
+
+const struct field counter_fields[] = {
+	STR(m_counter, name),
+	STR(m_counter, lack),
+	U64(m_counter, bias),
+	END,
+};
+
+const struct field counters_fields[] = {
+	COUNTS(m_counters, lost, "lost", hb_ctr_lost_names, HB_CTR_LOST_NR),
+	END,
+};

@@ -37,12 +37,17 @@ struct field {
 
 extern const struct field recording_fields[], target_fields[], image_fields[], func_fields[],
 	row_fields[], dist_fields[], cal_fields[], coverage_fields[], cost_fields[],
-	stacks_fields[];
+	stacks_fields[], counter_fields[], counters_fields[];
 
 /* Set apart in rows, as the overflow row has neither. */
 #define KEY_ROW_FUNC	 "func"
 #define KEY_ROW_TARGET	 "target"
 #define KEY_ROW_OVERFLOW "overflow"
+#define KEY_ROW_CTR	 "ctr"
+#define KEY_COUNTERS	 "counters"
+#define KEY_LIST	 "list"
+#define KEY_CTRS	 "ctrs"
+#define KEY_NR_CTRS	 "nr_ctrs"
 #define KEY_STACKS	 "stacks"
 #define KEY_NAMES	 "names"
 #define KEY_NR_STACKS	 "nr_stacks"

@@ -73,6 +73,14 @@ static void check_sizes(struct readval *rd, const struct m_row *row)
 		damaged(rd, "has sizes whose sum is not possible with their extremes");
 }
 
+static void check_ctr(struct readval *rd, const struct m_row *row, const struct m_ctr *c)
+{
+	if (c->calls > row->count)
+		damaged(rd, "has a counter in more calls than it has");
+	else if (!sum_possible(c->calls, c->sum, c->min, c->max))
+		damaged(rd, "has a counter whose sum is not possible with its extremes");
+}
+
 void readcheck__row(struct readval *rd, const struct m_row *row)
 {
 	const struct m_dist *leaf = &row->dist[HB_DIST_LEAF], *outer = &row->dist[HB_DIST_OUTER],
@@ -86,6 +94,8 @@ void readcheck__row(struct readval *rd, const struct m_row *row)
 		damaged(rd, "has exclusive latencies that do not fit the inclusive ones");
 	for (u32 k = 0; k < HB_DIST_NR; k++)
 		check_dist(rd, &row->dist[k]);
+	for (u32 k = 0; k < HB_CTRS; k++)
+		check_ctr(rd, row, &row->ctr[k]);
 	if (!sum_possible(row->count, row->raw_sum_ns, row->raw_min_ns, row->raw_max_ns))
 		damaged(rd, "has raw latencies whose sum is not possible with their extremes");
 }
@@ -260,6 +270,33 @@ static void check_deltas(struct readval *rd, const struct recording *r)
 	free(left);
 }
 
+/* The same of counters. */
+static void check_ctr_deltas(struct readval *rd, const struct recording *r)
+{
+	struct m_ctr *left = array_alloc((size_t)r->nr_rows * HB_CTRS + 1, sizeof(*left));
+
+	if (!left)
+		readval__fail(rd, -ENOMEM, "out of memory");
+	for (u32 i = 0; i < r->nr_rows && !rd->rc; i++)
+		for (u32 k = 0; k < HB_CTRS; k++)
+			left[i * HB_CTRS + k] = r->row[i].ctr[k];
+	for (u32 i = 0; i < r->nr_intervals && !rd->rc; i++) {
+		readval__at(rd, "intervals", i);
+		for (u32 k = 0; k < r->interval[i].nr_ctrs && !rd->rc; k++) {
+			const struct m_ctr_delta *d = &r->interval[i].ctr[k];
+			struct m_ctr *l = &left[d->row * HB_CTRS + d->ctr];
+
+			if (d->calls > l->calls || d->sum > l->sum) {
+				damaged(rd, "has, with those before it, more than the rows");
+				break;
+			}
+			l->calls -= d->calls;
+			l->sum -= d->sum;
+		}
+	}
+	free(left);
+}
+
 void readcheck__recording(struct readval *rd, const struct recording *r)
 {
 	if (rd->rc)
@@ -273,4 +310,6 @@ void readcheck__recording(struct readval *rd, const struct recording *r)
 	check_order(rd, r);
 	if (!rd->rc)
 		check_deltas(rd, r);
+	if (!rd->rc)
+		check_ctr_deltas(rd, r);
 }

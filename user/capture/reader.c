@@ -16,6 +16,7 @@
 #include "capture/pack.h"
 #include "capture/readcheck.h"
 #include "capture/readval.h"
+#include "capture/readctrs.h"
 #include "capture/readstacks.h"
 #include "util/array.h"
 #include "util/fsutil.h"
@@ -171,6 +172,7 @@ static void read_row(struct readval *rd, const cJSON *from, const struct recordi
 				      rd->where, row->target, r->nr_targets);
 	}
 	readval__fields(rd, row_fields, from, row);
+	read_row_ctrs(rd, from, r, row);
 	if (!rd->rc)
 		readcheck__row(rd, row);
 }
@@ -256,6 +258,7 @@ static void read_interval(struct readval *rd, const cJSON *from, const struct re
 		readval__fail(rd, err, "damaged capture: the deltas of %s cannot be unpacked",
 			      rd->where);
 	free(packed);
+	read_interval_ctrs(rd, from, r, iv);
 }
 
 static void read_intervals(struct readval *rd, const cJSON *doc, struct recording *r)
@@ -321,6 +324,7 @@ static void read_document(struct readval *rd, const cJSON *doc, struct recording
 				&r->nr_images);
 	r->func = read_objects(rd, doc, "functions", func_fields, HB_MAX_FUNCS, sizeof(*r->func),
 			       &r->nr_funcs);
+	read_counters(rd, doc, r);
 	read_rows(rd, doc, r);
 	read_intervals(rd, doc, r);
 	r->cal = read_objects(rd, doc, "calibration", cal_fields, MAX_VALUES, sizeof(*r->cal),

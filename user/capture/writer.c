@@ -145,6 +145,27 @@ static void write_objects(struct jsonw *w, const char *key, const struct field *
 	jsonw__end_array(w);
 }
 
+/* Of each counter the calls and, where there are any, sum, minimum and maximum. */
+static void write_row_ctrs(struct jsonw *w, const struct recording *r, const struct m_row *row)
+{
+	struct strbuf packed;
+
+	if (!r->counters.nr)
+		return;
+	strbuf__init(&packed, HB_CTRS * 40);
+	for (u32 i = 0; i < r->counters.nr; i++) {
+		const struct m_ctr *c = &row->ctr[i];
+
+		pack_varint(&packed, c->calls);
+		if (!c->calls)
+			continue;
+		pack_varint(&packed, c->sum);
+		pack_varint(&packed, c->min);
+		pack_varint(&packed, c->max);
+	}
+	write_packed(w, KEY_ROW_CTR, &packed);
+}
+
 static void write_rows(struct jsonw *w, const struct recording *r)
 {
 	jsonw__array(w, "rows");
@@ -159,9 +180,27 @@ static void write_rows(struct jsonw *w, const struct recording *r)
 			jsonw__u64(w, KEY_ROW_TARGET, row->target);
 		}
 		write_fields(w, row_fields, row);
+		write_row_ctrs(w, r, row);
 		jsonw__end_object(w);
 	}
 	jsonw__end_array(w);
+}
+
+static void write_ctr_deltas(struct jsonw *w, const struct m_interval *iv)
+{
+	struct strbuf packed;
+
+	if (!iv->nr_ctrs)
+		return;
+	strbuf__init(&packed, CAPTURE_MAX_TEXT);
+	for (u32 i = 0; i < iv->nr_ctrs; i++) {
+		pack_varint(&packed, iv->ctr[i].row);
+		pack_varint(&packed, iv->ctr[i].ctr);
+		pack_varint(&packed, iv->ctr[i].calls);
+		pack_varint(&packed, iv->ctr[i].sum);
+	}
+	jsonw__u64(w, KEY_NR_CTRS, iv->nr_ctrs);
+	write_packed(w, KEY_CTRS, &packed);
 }
 
 /* The deltas of an interval are one string: there may be a thousand of them a second. */
@@ -185,6 +224,7 @@ static void write_interval(struct jsonw *w, const struct m_interval *iv)
 	jsonw__u64_str(w, "end_mono_ns", iv->end_mono_ns);
 	jsonw__u64(w, "nr_deltas", iv->nr_deltas);
 	write_packed(w, "deltas", &packed);
+	write_ctr_deltas(w, iv);
 	jsonw__end_object(w);
 }
 
@@ -229,6 +269,17 @@ static void write_stacks(struct jsonw *w, const struct m_stacks *s)
 	jsonw__end_object(w);
 }
 
+/* The key is absent where none were asked for. */
+static void write_counters(struct jsonw *w, const struct m_counters *c)
+{
+	if (!c->nr)
+		return;
+	jsonw__object(w, KEY_COUNTERS);
+	write_fields(w, counters_fields, c);
+	write_objects(w, KEY_LIST, counter_fields, c->v, c->nr, sizeof(c->v[0]));
+	jsonw__end_object(w);
+}
+
 static void write_document(struct jsonw *w, const struct recording *r)
 {
 	jsonw__object(w, NULL);
@@ -256,6 +307,7 @@ static void write_document(struct jsonw *w, const struct recording *r)
 	write_object(w, "coverage", coverage_fields, &r->coverage);
 	write_object(w, "cost", cost_fields, &r->cost);
 	write_stacks(w, &r->stacks);
+	write_counters(w, &r->counters);
 	jsonw__end_object(w);
 }
 

@@ -41,6 +41,7 @@ enum {
 	OPT_MAX_SITES,
 	OPT_STACKS,
 	OPT_NO_STACKS,
+	OPT_COUNTERS,
 	OPT_NO_LIVE,
 };
 
@@ -66,6 +67,10 @@ static const struct argp_option options[] = {
 	{"stacks", OPT_STACKS, NULL, 0,
 	 "Take CPU samples: stacks, and how much CPU time calls use (default)", 2},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "Take no CPU samples", 2},
+	{"counters", OPT_COUNTERS, "LIST", 0,
+	 "What to count in each call: cycles,instructions,cache-misses,page-faults,... or none "
+	 "(default: what this machine counts of the usual ones)",
+	 2},
 	{"frequency", 'F', "HZ", 0, "CPU samples a second and CPU (default 99)", 2},
 	{"output", 'o', "FILE", 0,
 	 "Write the capture to FILE (default hbprof-PID.hbp); '-' is stdout", 3},
@@ -93,6 +98,15 @@ static void set_format(struct argp_state *st, const char *arg, enum report_forma
 		*out = REPORT_CSV;
 	else
 		argp_error(st, "--format is 'table', 'json' or 'csv', not '%s'", arg);
+}
+
+static void set_counters(struct argp_state *st, const char *arg)
+{
+	struct counters c;
+	char why[128];
+
+	if (counters__parse(&c, arg, why, sizeof(why)))
+		argp_error(st, "--counters: %s", why);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *st)
@@ -127,6 +141,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case OPT_STACKS:
 	case OPT_NO_STACKS:
 		o->no_stacks = key == OPT_NO_STACKS;
+		return 0;
+	case OPT_COUNTERS:
+		set_counters(st, arg);
+		o->counters = arg;
 		return 0;
 	case 'F':
 		parse_number(st, "--frequency", arg, SAMPLER_MAX_HZ, &o->sample_hz);
@@ -281,6 +299,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	struct session_opts so = {.max_tasks = o->max_tasks,
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
+				  .counters = o->counters,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
 				  .follow = !t->no_children || targets__wait(t),
 				  .meant = targets__wait(t) ? &t->meant : NULL};

@@ -95,6 +95,7 @@ static void m_interval__fini(struct m_interval *iv)
 	for (u32 i = 0; iv->delta && i < iv->nr_deltas; i++)
 		free(iv->delta[i].bucket);
 	free(iv->delta);
+	free(iv->ctr);
 }
 
 void m_stacks__fini(struct m_stacks *s)
@@ -157,6 +158,7 @@ void recording__free(struct recording *r)
 	for (u32 i = 0; r->warning && i < r->nr_warnings; i++)
 		free(r->warning[i]);
 	m_stacks__fini(&r->stacks);
+	m_counters__fini(&r->counters);
 	free(r->host.fact);
 	free(r->target);
 	free(r->image);

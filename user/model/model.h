@@ -54,6 +54,27 @@ struct m_target {
 	char *end; /* NULL: still running; else "exited", ... */
 };
 
+/* A counter of calls: "cycles". In rows it has the same index. */
+struct m_counter {
+	char *name; /* as perf(1) spells it */
+	char *lack; /* why it was not counted; NULL: it was */
+	u64 bias; /* the most that a pair of probes counts in a call, subtracted from each; M_NONE: it
+		       was not measured, and is nothing for counters of the thread */
+};
+
+/* A counter in the calls of a row. */
+struct m_ctr {
+	u64 calls; /* that have it */
+	u64 sum;
+	u64 min, max; /* M_NONE, 0 while empty */
+};
+
+struct m_counters {
+	struct m_counter v[HB_CTRS];
+	u32 nr;			  /* 0: none were asked for */
+	u64 lost[HB_CTR_LOST_NR]; /* calls, or values of calls, without: enum hb_ctr_lost */
+};
+
 enum m_exit_mode { M_EXIT_SITE, M_EXIT_RET, M_EXIT_NR };
 
 /* A probed function. Its codec and operation are what rows are grouped by. */
@@ -93,6 +114,7 @@ struct m_row {
 	u64 size_sum, size_min, size_max; /* M_NONE min while empty */
 	u64 size_sub[HB_SIZE_SUB];
 	struct m_dist dist[HB_DIST_NR];
+	struct m_ctr ctr[HB_CTRS];
 };
 
 /* What changed in one interval: counts per row and their buckets. Rows that did not change are
@@ -105,10 +127,19 @@ struct m_delta {
 	u32 nr_buckets;
 };
 
+/* The same of a counter. */
+struct m_ctr_delta {
+	u32 row;
+	u8 ctr;
+	u64 calls, sum;
+};
+
 struct m_interval {
 	u64 begin_mono_ns, end_mono_ns;
 	struct m_delta *delta;
 	u32 nr_deltas;
+	struct m_ctr_delta *ctr; /* by row, then by counter */
+	u32 nr_ctrs;
 };
 
 /* One calibration: what a probe pair of a class costs at that time. */
@@ -186,6 +217,7 @@ struct recording {
 	struct m_coverage coverage;
 	struct m_cost cost;
 	struct m_stacks stacks;
+	struct m_counters counters;
 };
 
 struct recording *recording__new(void); /* NULL: no memory */
@@ -200,6 +232,18 @@ void m_dist__fini(struct m_dist *d);
 /* Adds src to dst, bucket by bucket. 0 or -ENOMEM, and dst is as before. Sums that would not fit
  * stay at the top of u64. */
 int m_dist__merge(struct m_dist *dst, const struct m_dist *src);
+
+void m_ctr__init(struct m_ctr *c);
+/* Adds src to dst; sums that would not fit stay at the top of u64. */
+void m_ctr__merge(struct m_ctr *dst, const struct m_ctr *src);
+void m_counters__fini(struct m_counters *c);
+/* 0 or -ENOMEM. */
+int m_counters__copy(struct m_counters *to, const struct m_counters *from);
+/* Adds the list of another recording: at[i] is where its i-th counter is now, -1 where there was no
+ * room. 0 or -ENOMEM. */
+int m_counters__join(struct m_counters *to, const struct m_counters *from, int at[HB_CTRS]);
+/* The index of a counter that was counted; -1: there is none of that name. */
+int m_counters__find(const struct m_counters *c, const char *name);
 
 void m_stacks__fini(struct m_stacks *s);
 /* Samples taken in any codec call; and in those of a function in a process, where its call was the
@@ -221,5 +265,6 @@ extern const char *const hb_outcome_names[HB_OUTCOME_NR];
 extern const char *const m_exit_mode_names[M_EXIT_NR];
 extern const char *const hb_drop_names[HB_DROP_NR];
 extern const char *const hb_fn_counter_names[HB_FN_NR];
+extern const char *const hb_ctr_lost_names[HB_CTR_LOST_NR];
 
 #endif

@@ -20,7 +20,9 @@ static const char header[] =
 	"latency_p99_ns,latency_p999_ns,latency_max_ns,exclusive_in_buckets,exclusive_sum_ns,"
 	"exclusive_mean_ns,exclusive_min_ns,exclusive_p50_ns,exclusive_p90_ns,exclusive_p99_ns,"
 	"exclusive_p999_ns,exclusive_max_ns,raw_mean_ns,raw_min_ns,raw_max_ns,nested_per_call,"
-	"size_calls,size_p50_bytes,size_min_bytes,size_max_bytes,size_sum_bytes\r\n";
+	"size_calls,size_p50_bytes,size_min_bytes,size_max_bytes,size_sum_bytes,cycles_per_call,"
+	"instructions_per_call,ipc,cache_references_per_call,cache_misses_per_call,cache_miss_pct,"
+	"branch_misses_per_call,page_faults_per_call,context_switches_per_call\r\n";
 
 struct line {
 	struct strbuf *b;
@@ -105,6 +107,20 @@ static void cells_identity(struct line *l, const struct group *g)
 	cell_str(l, f ? "false" : "true");
 }
 
+/* Means over the calls that have them. */
+static void cells_counters(struct line *l, const struct recording *r, const struct group *g)
+{
+	cell_num(l, group_ctr(g, r, "cycles"), 3);
+	cell_num(l, group_ctr(g, r, "instructions"), 3);
+	cell_num(l, group_ctr_ratio(g, r, "instructions", "cycles"), 4);
+	cell_num(l, group_ctr(g, r, "cache-references"), 3);
+	cell_num(l, group_ctr(g, r, "cache-misses"), 3);
+	cell_num(l, 100 * group_ctr_ratio(g, r, "cache-misses", "cache-references"), 3);
+	cell_num(l, group_ctr(g, r, "branch-misses"), 3);
+	cell_num(l, group_ctr(g, r, "page-faults"), 6);
+	cell_num(l, group_ctr(g, r, "context-switches"), 6);
+}
+
 /* lo, hi: of the size class; M_NONE where the line has all classes. */
 static void add_line(struct view *v, struct group *g, u64 errors, u64 lo, u64 hi)
 {
@@ -130,6 +146,7 @@ static void add_line(struct view *v, struct group *g, u64 errors, u64 lo, u64 hi
 	cell_u64(&l, g->sizes.n ? g->sizes.min : M_NONE);
 	cell_u64(&l, g->sizes.n ? g->sizes.max : M_NONE);
 	cell_u64(&l, g->sizes.n ? g->sizes.sum : M_NONE);
+	cells_counters(&l, v->r, g);
 	strbuf__adds(v->out, "\r\n");
 }
 

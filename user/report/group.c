@@ -35,6 +35,8 @@ static void group__init(struct group *g)
 	m_dist__init(&g->inc);
 	m_dist__init(&g->exc);
 	sizes__init(&g->sizes);
+	for (u32 i = 0; i < HB_CTRS; i++)
+		m_ctr__init(&g->ctr[i]);
 }
 
 void group__fini(struct group *g)
@@ -59,6 +61,8 @@ static int group__add(struct group *g, const struct m_row *row)
 		g->raw_min_ns = row->raw_min_ns;
 	g->raw_max_ns = max_known(g->raw_max_ns, row->raw_max_ns);
 	g->has_children |= d[HB_DIST_OUTER].count > 0;
+	for (u32 i = 0; i < HB_CTRS; i++)
+		m_ctr__merge(&g->ctr[i], &row->ctr[i]);
 	if (m_dist__merge(&g->inc, &d[HB_DIST_LEAF]) || m_dist__merge(&g->inc, &d[HB_DIST_OUTER]) ||
 	    m_dist__merge(&g->exc, &d[HB_DIST_LEAF]) ||
 	    m_dist__merge(&g->exc, &d[HB_DIST_OUTER_EXC]))
@@ -284,4 +288,24 @@ double group_calls_per_s(const struct group *g)
 double dist_mean(const struct m_dist *d)
 {
 	return d->count ? (double)d->sum_ns / (double)d->count : NAN;
+}
+
+double ctr_mean(const struct m_ctr *c)
+{
+	return c->calls ? (double)c->sum / (double)c->calls : NAN;
+}
+
+double group_ctr(const struct group *g, const struct recording *r, const char *name)
+{
+	int i = m_counters__find(&r->counters, name);
+
+	return i < 0 ? NAN : ctr_mean(&g->ctr[i]);
+}
+
+double group_ctr_ratio(const struct group *g, const struct recording *r, const char *over,
+		       const char *under)
+{
+	double n = group_ctr(g, r, over), d = group_ctr(g, r, under);
+
+	return d > 0 ? n / d : NAN;
 }

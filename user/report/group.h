@@ -25,6 +25,7 @@ struct group {
 	struct m_dist inc, exc; /* inclusive and exclusive latency of the calls */
 	bool has_children;	/* some calls had probed calls inside: inc and exc differ */
 	struct sizes sizes;
+	struct m_ctr ctr[HB_CTRS]; /* as in the recording's list */
 };
 
 struct groups {
@@ -48,5 +49,12 @@ void group__fini(struct group *g);
 /* NaN where not known. */
 double group_calls_per_s(const struct group *g);
 double dist_mean(const struct m_dist *d);
+/* Of a counter, per call that has it. */
+double ctr_mean(const struct m_ctr *c);
+/* The mean per call of the counter of that name. */
+double group_ctr(const struct group *g, const struct recording *r, const char *name);
+/* The mean of one over that of another, each over the calls that have it. */
+double group_ctr_ratio(const struct group *g, const struct recording *r, const char *over,
+		       const char *under);
 
 #endif

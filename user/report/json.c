@@ -37,7 +37,39 @@ static void print_sizes(struct jsonw *w, struct sizes *s)
 	jsonw__end_object(w);
 }
 
-static int print_by_size(struct jsonw *w, const struct group *g)
+/* Per call that has the counter; null: it was not counted. */
+static void print_ctrs(const struct view *v, struct jsonw *w, const struct group *g)
+{
+	const struct m_counters *c = &v->r->counters;
+
+	if (!c->nr) {
+		jsonw__null(w, "counters");
+		return;
+	}
+	jsonw__object(w, "counters");
+	for (u32 i = 0; i < c->nr; i++) {
+		const struct m_ctr *k = &g->ctr[i];
+
+		if (c->v[i].lack) {
+			jsonw__null(w, c->v[i].name);
+			continue;
+		}
+		jsonw__object(w, c->v[i].name);
+		jsonw__u64(w, "calls", k->calls);
+		jsonw__u64(w, "sum", k->sum);
+		jsonw__num(w, "mean", ctr_mean(k), 3);
+		jsonw__u64(w, "min", k->calls ? k->min : M_NONE);
+		jsonw__u64(w, "max", k->calls ? k->max : M_NONE);
+		jsonw__end_object(w);
+	}
+	jsonw__end_object(w);
+	jsonw__num(w, "ipc", group_ctr_ratio(g, v->r, "instructions", "cycles"), 4);
+	jsonw__num(w, "cpi", group_ctr_ratio(g, v->r, "cycles", "instructions"), 4);
+	jsonw__num(w, "cache_miss_pct",
+		   100 * group_ctr_ratio(g, v->r, "cache-misses", "cache-references"), 3);
+}
+
+static int print_by_size(const struct view *v, struct jsonw *w, const struct group *g)
 {
 	struct group one;
 	u64 lo, hi;
@@ -56,6 +88,7 @@ static int print_by_size(struct jsonw *w, const struct group *g)
 		jsonw__u64(w, "calls", one.calls);
 		jsonw__num(w, "calls_per_s", group_calls_per_s(&one), 3);
 		print_dist(w, "latency", &one.inc);
+		print_ctrs(v, w, &one);
 		jsonw__end_object(w);
 		group__fini(&one);
 	}
@@ -113,7 +146,8 @@ static int print_row(struct view *v, struct jsonw *w, struct group *g)
 	print_dist(w, "exclusive", &g->exc);
 	print_raw(w, g);
 	print_sizes(w, &g->sizes);
-	err = print_by_size(w, g);
+	print_ctrs(v, w, g);
+	err = print_by_size(v, w, g);
 	jsonw__end_object(w);
 	return err;
 }
@@ -255,6 +289,32 @@ static void print_stacks(struct view *v, struct jsonw *w)
 	jsonw__end_object(w);
 }
 
+static void print_counter_list(struct view *v, struct jsonw *w)
+{
+	const struct m_counters *c = &v->r->counters;
+
+	if (!c->nr) {
+		jsonw__null(w, "counters");
+		return;
+	}
+	jsonw__object(w, "counters");
+	jsonw__array(w, "list");
+	for (u32 i = 0; i < c->nr; i++) {
+		jsonw__object(w, NULL);
+		jsonw__str(w, "name", c->v[i].name);
+		jsonw__bool(w, "counted", !c->v[i].lack);
+		jsonw__str(w, "reason", c->v[i].lack);
+		jsonw__u64(w, "bias", c->v[i].bias);
+		jsonw__end_object(w);
+	}
+	jsonw__end_array(w);
+	jsonw__object(w, "without");
+	for (u32 i = 0; i < HB_CTR_LOST_NR; i++)
+		jsonw__u64(w, hb_ctr_lost_names[i], c->lost[i]);
+	jsonw__end_object(w);
+	jsonw__end_object(w);
+}
+
 static void print_target(struct jsonw *w, const struct m_target *t)
 {
 	jsonw__object(w, NULL);
@@ -309,6 +369,7 @@ int json__print(struct view *v)
 	print_probe(v, &w);
 	print_cost(v, &w);
 	print_stacks(v, &w);
+	print_counter_list(v, &w);
 	jsonw__array(&w, "warnings");
 	for (u32 i = 0; i < v->r->nr_warnings; i++)
 		jsonw__str(&w, NULL, v->r->warning[i]);

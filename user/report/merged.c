@@ -28,7 +28,8 @@ struct merge {
 	u64 *key;			  /* of rows, hashed to their index + 1 in slot */
 	u32 *slot;
 	u64 mask;
-	u32 stacks; /* recordings with CPU stacks, which are left out */
+	int ctr[HB_CTRS]; /* where the added recording's counters went; -1: nowhere */
+	u32 stacks;	  /* recordings with CPU stacks, which are left out */
 };
 
 static bool same(const char *a, const char *b)
@@ -288,6 +289,24 @@ static void least(u64 *to, u64 v)
 	*to = v < *to ? v : *to;
 }
 
+static int add_ctrs(const struct merge *m, struct m_row *to, const struct m_row *row, u32 nr)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < nr; i++) {
+		struct m_ctr *c = m->ctr[i] < 0 ? NULL : &to->ctr[m->ctr[i]];
+		u64 sum;
+
+		if (!c)
+			continue;
+		sum = c->sum;
+		/* Merging stops at the top instead of failing. */
+		err = add(&sum, row->ctr[i].sum) ? -EOVERFLOW : err;
+		m_ctr__merge(c, &row->ctr[i]);
+	}
+	return err;
+}
+
 static int add_row(struct m_row *to, const struct m_row *row)
 {
 	int err = 0;
@@ -329,6 +348,8 @@ static void row__start(struct m_row *to, const struct m_row *row, u32 func, u32 
 			     .size_min = M_NONE};
 	for (u32 i = 0; i < HB_DIST_NR; i++)
 		m_dist__init(&to->dist[i]);
+	for (u32 i = 0; i < HB_CTRS; i++)
+		m_ctr__init(&to->ctr[i]);
 }
 
 static int add_rows(struct merge *m, const struct recording *r)
@@ -349,6 +370,8 @@ static int add_rows(struct merge *m, const struct recording *r)
 		}
 		m->row[i] = m->slot[at] - 1;
 		err = add_row(&to->row[m->row[i]], row);
+		if (!err)
+			err = add_ctrs(m, &to->row[m->row[i]], row, r->counters.nr);
 	}
 	return err;
 }
@@ -361,6 +384,35 @@ static u64 rebase(const struct merge *m, const struct recording *r, u64 ns)
 	return __builtin_add_overflow(m->at_ns, since, &at) || at > COUNT_MAX ? COUNT_MAX : at;
 }
 
+static int cmp_ctr_delta(const void *pa, const void *pb)
+{
+	const struct m_ctr_delta *a = pa, *b = pb;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->ctr < b->ctr ? -1 : a->ctr > b->ctr;
+}
+
+/* Rows and counters have other places in the merged recording. */
+static int add_ctr_deltas(const struct merge *m, const struct m_interval *from,
+			  struct m_interval *to)
+{
+	to->ctr = array_alloc((size_t)from->nr_ctrs + 1, sizeof(*to->ctr));
+	if (!to->ctr)
+		return -ENOMEM;
+	for (u32 i = 0; i < from->nr_ctrs; i++) {
+		const struct m_ctr_delta *d = &from->ctr[i];
+
+		if (m->ctr[d->ctr] < 0)
+			continue;
+		to->ctr[to->nr_ctrs] = *d;
+		to->ctr[to->nr_ctrs].row = m->row[d->row];
+		to->ctr[to->nr_ctrs++].ctr = (u8)m->ctr[d->ctr];
+	}
+	qsort(to->ctr, to->nr_ctrs, sizeof(*to->ctr), cmp_ctr_delta);
+	return 0;
+}
+
 static int add_intervals(struct merge *m, const struct recording *r)
 {
 	struct recording *to = m->to;
@@ -369,8 +421,8 @@ static int add_intervals(struct merge *m, const struct recording *r)
 		const struct m_interval *from = &r->interval[i];
 		struct m_interval *iv = &to->interval[to->nr_intervals++];
 
-		*iv = (struct m_interval){rebase(m, r, from->begin_mono_ns),
-					  rebase(m, r, from->end_mono_ns), NULL, 0};
+		*iv = (struct m_interval){.begin_mono_ns = rebase(m, r, from->begin_mono_ns),
+					  .end_mono_ns = rebase(m, r, from->end_mono_ns)};
 		iv->delta = array_alloc(from->nr_deltas, sizeof(*iv->delta));
 		if (!iv->delta)
 			return -ENOMEM;
@@ -386,6 +438,8 @@ static int add_intervals(struct merge *m, const struct recording *r)
 			if (f->nr_buckets)
 				memcpy(d->bucket, f->bucket, f->nr_buckets * sizeof(*d->bucket));
 		}
+		if (add_ctr_deltas(m, from, iv))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -431,6 +485,7 @@ static int add_recording(struct merge *m, const struct recording *r)
 	err = add_targets(m, r);
 	err = err ? err : add_images(m, r);
 	err = err ? err : add_funcs(m, r);
+	err = err ? err : m_counters__join(&to->counters, &r->counters, m->ctr);
 	err = err ? err : add_rows(m, r);
 	err = err ? err : add_intervals(m, r);
 	err = err ? err : add_coverage(&to->coverage, &r->coverage);

@@ -55,6 +55,7 @@ int report__print(const struct recording *r, const struct report_opts *opts, FIL
 	} else {
 		table__facts(&v);
 		table__rows(&v);
+		table__counters(&v);
 		table__coverage(&v);
 	}
 	if (!err)

@@ -98,6 +98,12 @@ static int row_since(struct m_row *to, const struct m_row *now, const struct m_r
 	to->nested = less(now->nested, before->nested);
 	to->raw_sum_ns = less(now->raw_sum_ns, before->raw_sum_ns);
 	to->size_sum = less(now->size_sum, before->size_sum);
+	for (u32 k = 0; k < HB_CTRS; k++) {
+		/* The extremes of the difference are not known. */
+		to->ctr[k] = (struct m_ctr){less(now->ctr[k].calls, before->ctr[k].calls),
+					    less(now->ctr[k].sum, before->ctr[k].sum), M_NONE,
+					    M_NONE};
+	}
 	for (u32 k = 0; k < HB_SIZE_SUB; k++)
 		to->size_sub[k] = less(now->size_sub[k], before->size_sub[k]);
 	return err;
@@ -165,6 +171,8 @@ static void sums_since(struct recording *r, const struct recording *before)
 	for (u32 k = 0; k < HB_DROP_NR; k++)
 		c->drop[k] = less(c->drop[k], before->coverage.drop[k]);
 	c->unmatched = less(c->unmatched, before->coverage.unmatched);
+	for (u32 k = 0; k < HB_CTR_LOST_NR; k++)
+		r->counters.lost[k] = less(r->counters.lost[k], before->counters.lost[k]);
 	c->measured_ns = less(c->measured_ns, before->coverage.measured_ns);
 	c->wall_ns = less(c->wall_ns, before->coverage.wall_ns);
 	r->cost.hbprof_cpu_ns = less(r->cost.hbprof_cpu_ns, before->cost.hbprof_cpu_ns);

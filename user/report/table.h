@@ -21,6 +21,8 @@ struct view {
 
 void table__facts(struct view *v);
 void table__rows(struct view *v);
+/* What was counted in the calls (counted.c); nothing where nothing was asked for. */
+void table__counters(struct view *v);
 void table__coverage(struct view *v);
 
 /* ---- numbers as they stand in cells and sentences; "n/a" for M_NONE and NaN ---- */

@@ -16,19 +16,19 @@
 #include <errno.h>
 
 /* g.m follows stack, two stack guards, _panic and _defer in every release. */
-#define M(curg) .m_off = 48, .curg_off = (curg)
+#define M(curg, scan, seq) .m_off = 48, .curg_off = (curg), .scan_off = (scan), .seq_off = (seq)
 
 static const struct {
 	u32 minor;
 	struct go_layout layout;
 } layouts[] = {
-	{20, {.goid_off = 152, .sigcode_off = 272, M(192)}},
-	{21, {.goid_off = 152, .sigcode_off = 248, M(192)}},
-	{22, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48, M(192)}},
-	{23, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48, M(192)}},
-	{24, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48, M(192)}},
-	{25, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48, M(184)}},
-	{26, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 40, M(184)}},
+	{20, {.goid_off = 152, .sigcode_off = 272, M(192, 182, 189)}},
+	{21, {.goid_off = 152, .sigcode_off = 248, M(192, 182, 188)}},
+	{22, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48, M(192, 182, 191)}},
+	{23, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48, M(192, 190, 199)}},
+	{24, {.goid_off = 160, .panic_off = 32, .panic_sp_off = 48, M(192, 190, 199)}},
+	{25, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 48, M(184, 182, 191)}},
+	{26, {.goid_off = 152, .panic_off = 32, .panic_sp_off = 40, M(184, 182, 191)}},
 };
 
 int go_layout__find(u32 go_minor, u16 e_machine, struct go_layout *out)

@@ -14,6 +14,9 @@ struct go_layout {
 	u32 sigcode_off;  /* g.sigcode0, Go 1.20 and 1.21; else 0 */
 	u32 m_off;	  /* g.m */
 	u32 curg_off;	  /* m.curg: the goroutine for which m runs code on its own stack */
+	u32 scan_off;	  /* g.gcscandone (bool): the garbage collector has scanned its stack */
+	u32 seq_off;	  /* g.trackingSeq (u8): times that g has stopped running; less than
+			 HB_STOPS_BYTES behind the above */
 };
 
 /*

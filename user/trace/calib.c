@@ -61,10 +61,12 @@ _Static_assert(HB_CLASS_BRANCH == 0 && HB_CLASS_PUSH == 1 && HB_CLASS_CALL == 2 
 	       "calib_x86.S is written in this order");
 
 /*
- * What the handler takes for a g: stack.lo, stack.hi, and at CALIB_GOID_OFF an id. Every stack lies
- * within it.
+ * What the handler takes for a g: stack.lo, stack.hi, at CALIB_GOID_OFF an id, at CALIB_SCAN_OFF what
+ * changes when it stops. Every stack lies within it.
  */
-static const u64 fake_g[3] = {0, 1ULL << 47, 1};
+static const u64 fake_g[5] = {0, 1ULL << 47, 1};
+
+_Static_assert(CALIB_SCAN_OFF + HB_STOPS_BYTES <= sizeof(fake_g), "it is read as a whole");
 
 static u32 func_id(u32 lang, u32 cls)
 {

@@ -23,6 +23,10 @@
 /* Sites: an entry for each function, an exit for each class and lang, two exits inside. */
 #define CALIB_SITES (CALIB_FUNCS + HB_LANG_NR * (HB_CLASS_NR + 2))
 
+/* Where what it shows the handlers as a g has what an image's layout tells of a real one. */
+#define CALIB_GOID_OFF 16
+#define CALIB_SCAN_OFF 24
+
 /* Tasks that its calls are of: the thread that calibrates, and one goroutine. */
 #define CALIB_TASKS HB_LANG_NR
 

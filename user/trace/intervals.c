@@ -55,6 +55,39 @@ static void interval__fini(struct m_interval *iv)
 	for (u32 i = 0; i < iv->nr_deltas; i++)
 		free(iv->delta[i].bucket);
 	free(iv->delta);
+	free(iv->ctr);
+}
+
+static const struct m_row *row_before(const struct session *s, const struct m_row *row)
+{
+	for (u32 p = 0; p < s->nr_prev; p++)
+		if (row_same(&s->prev[p], row))
+			return &s->prev[p];
+	return NULL;
+}
+
+static int add_ctr_deltas(const struct session *s, const struct m_row *rows, u32 nr,
+			  struct m_interval *iv)
+{
+	u32 nr_ctrs = s->rec->counters.nr;
+
+	if (!nr_ctrs)
+		return 0;
+	iv->ctr = array_alloc((size_t)nr * nr_ctrs + 1, sizeof(*iv->ctr));
+	if (!iv->ctr)
+		return -ENOMEM;
+	for (u32 i = 0; i < nr; i++) {
+		const struct m_row *old = row_before(s, &rows[i]);
+
+		for (u32 k = 0; k < nr_ctrs; k++) {
+			u64 calls = rows[i].ctr[k].calls - (old ? old->ctr[k].calls : 0);
+			u64 sum = rows[i].ctr[k].sum - (old ? old->ctr[k].sum : 0);
+
+			if (calls || sum)
+				iv->ctr[iv->nr_ctrs++] = (struct m_ctr_delta){i, k, calls, sum};
+		}
+	}
+	return 0;
 }
 
 static int make_interval(struct session *s, const struct m_row *rows, u32 nr, u64 now,
@@ -65,10 +98,8 @@ static int make_interval(struct session *s, const struct m_row *rows, u32 nr, u6
 	if (!iv->delta)
 		return -ENOMEM;
 	for (u32 i = 0; i < nr; i++) {
-		const struct m_row *old = NULL;
+		const struct m_row *old = row_before(s, &rows[i]);
 
-		for (u32 p = 0; p < s->nr_prev && !old; p++)
-			old = row_same(&s->prev[p], &rows[i]) ? &s->prev[p] : NULL;
 		for (u32 k = 0; k < HB_DIST_NR; k++) {
 			struct m_delta *d = &iv->delta[iv->nr_deltas];
 
@@ -80,7 +111,7 @@ static int make_interval(struct session *s, const struct m_row *rows, u32 nr, u6
 			iv->nr_deltas++;
 		}
 	}
-	return 0;
+	return add_ctr_deltas(s, rows, nr, iv);
 }
 
 static int delta_merge(struct m_delta *to, const struct m_delta *from)
@@ -99,6 +130,44 @@ static int delta_merge(struct m_delta *to, const struct m_delta *from)
 	return 0;
 }
 
+static u64 ctr_key(const struct m_ctr_delta *d)
+{
+	return (u64)d->row << 8 | d->ctr;
+}
+
+/* Both are in order; so is the result. */
+static int merge_ctrs(struct m_interval *to, const struct m_interval *from)
+{
+	struct m_ctr_delta *v = array_alloc((size_t)to->nr_ctrs + from->nr_ctrs + 1, sizeof(*v));
+	u32 i = 0, k = 0, nr = 0;
+
+	if (!v)
+		return -ENOMEM;
+	while (i < to->nr_ctrs || k < from->nr_ctrs) {
+		const struct m_ctr_delta *a = i < to->nr_ctrs ? &to->ctr[i] : NULL;
+		const struct m_ctr_delta *b = k < from->nr_ctrs ? &from->ctr[k] : NULL;
+
+		if (a && b && ctr_key(a) == ctr_key(b)) {
+			v[nr] = *a;
+			v[nr].calls += b->calls;
+			v[nr].sum += b->sum;
+			i++;
+			k++;
+		} else if (a && (!b || ctr_key(a) < ctr_key(b))) {
+			v[nr] = *a;
+			i++;
+		} else {
+			v[nr] = *b;
+			k++;
+		}
+		nr++;
+	}
+	free(to->ctr);
+	to->ctr = v;
+	to->nr_ctrs = nr;
+	return 0;
+}
+
 /* Takes over the deltas of `from`, which is empty afterwards. */
 static int interval_merge(struct m_interval *to, struct m_interval *from)
 {
@@ -108,6 +177,8 @@ static int interval_merge(struct m_interval *to, struct m_interval *from)
 	if (!v)
 		return -ENOMEM;
 	to->delta = v;
+	if (merge_ctrs(to, from))
+		return -ENOMEM;
 	for (u32 i = 0; i < from->nr_deltas; i++) {
 		struct m_delta *f = &from->delta[i], *t = NULL;
 

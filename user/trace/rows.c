@@ -46,6 +46,17 @@ static int read_dist(struct session *s, const struct hb_dist_sum *from, struct h
 	return from->hist ? read_buckets(s, from->hist - 1, buf, d) : 0;
 }
 
+static void read_ctrs(const struct hb_row *row, struct m_row *out)
+{
+	for (u32 i = 0; i < HB_CTRS; i++) {
+		const struct hb_ctr_sum *c = &row->ctr[i];
+
+		m_ctr__init(&out->ctr[i]);
+		if (c->n)
+			out->ctr[i] = (struct m_ctr){c->n, c->sum, ~c->not_min, c->max};
+	}
+}
+
 static void row__fini(struct m_row *r)
 {
 	for (u32 k = 0; k < HB_DIST_NR; k++)
@@ -80,6 +91,7 @@ static int read_row(struct session *s, u32 i, struct hb_hist *buf, struct m_row 
 			      .size_min = row.size_min,
 			      .size_max = row.size_max};
 	memcpy(out->size_sub, row.size_sub, sizeof(out->size_sub));
+	read_ctrs(&row, out);
 	for (u32 k = 0; k < HB_DIST_NR && !err; k++)
 		err = read_dist(s, &row.dist[k], buf, &out->dist[k]);
 	if (err)

@@ -149,6 +149,7 @@ static int session__load(struct session *s, const struct session_opts *o)
 	}
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
+	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
 	follow__prepare(s->skel, o->follow, o->meant);
 	if (!o->follow && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;
@@ -162,6 +163,8 @@ static int session__load(struct session *s, const struct session_opts *o)
 	err = hbprof_bpf__load(s->skel);
 	if (err)
 		session__explain_load(err);
+	else
+		err = counters__install(&s->counters, s->skel);
 	return err;
 }
 
@@ -234,6 +237,8 @@ int session__put_images(struct session *s, u32 first)
 				      .panic_off = pi->layout.panic_off,
 				      .panic_sp_off = pi->layout.panic_sp_off,
 				      .sigcode_off = pi->layout.sigcode_off,
+				      .scan_off = pi->layout.scan_off,
+				      .seq_off = pi->layout.seq_off,
 				      .lo = pi->lo,
 				      .hi = pi->hi};
 
@@ -245,7 +250,10 @@ int session__put_images(struct session *s, u32 first)
 
 static int put_self_image(struct session *s)
 {
-	struct hb_image self = {.goid_off = 16, .hi = ~0ULL >> 16};
+	struct hb_image self = {.goid_off = CALIB_GOID_OFF,
+				.scan_off = CALIB_SCAN_OFF,
+				.seq_off = CALIB_SCAN_OFF + 1,
+				.hi = ~0ULL >> 16};
 	u32 id = s->max_images;
 
 	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.images), &id, &self, BPF_ANY) ? -errno
@@ -355,6 +363,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		goto out;
 	err = session__sizes(s, o);
 	if (!err)
+		err = session__open_counters(s, o->counters);
+	if (!err)
 		err = session__load(s, o);
 	if (!err)
 		err = fill_maps(s);
@@ -424,6 +434,7 @@ void session__close(struct session *s)
 	attach__fini(&s->self);
 	ring_buffer__free(s->ring);
 	sampler__free(s->sampler);
+	counters__close(&s->counters);
 	hbprof_bpf__destroy(s->skel);
 	recording__free(s->rec);
 	free(s->site);

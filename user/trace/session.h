@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "trace/attach.h"
 #include "trace/calib.h"
+#include "trace/counters.h"
 #include "trace/follow.h"
 #include "trace/mapped.h"
 #include "trace/plan.h"
@@ -28,9 +29,10 @@ struct ring_buffer;
 struct sampler;
 
 struct session_opts {
-	u32 max_tasks; /* calls in flight that can be followed; 0: default */
-	u32 max_rows;  /* 0: default */
-	u32 sample_hz; /* CPU samples a second and CPU; 0: none */
+	u32 max_tasks;	      /* calls in flight that can be followed; 0: default */
+	u32 max_rows;	      /* 0: default */
+	u32 sample_hz;	      /* CPU samples a second and CPU; 0: none */
+	const char *counters; /* names with commas between; "none"; NULL: COUNTERS_DEFAULT */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
 	bool follow;   /* what the processes fork and exec is measured, too */
 	/* NULL, or what is measured when it starts later; follow is set then. It outlives the session. */
@@ -75,6 +77,7 @@ struct session {
 	enum attach_kind kind;
 	struct attach self;
 	struct calib calib;
+	struct counters counters;
 	struct session_site *site;
 	u32 nr_sites, max_sites;
 	u32 nr_probes, max_probes; /* in the targets; 0: no limit */

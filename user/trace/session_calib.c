@@ -218,7 +218,9 @@ int session__calibrate(struct session *s)
 	if (!any)
 		return 0; /* session__calibrate_new(), when there is something */
 	err = calib_attach(s, wanted);
-	return err ? err : calibrate_first(s);
+	if (!err)
+		err = calibrate_first(s);
+	return err ? err : session__counter_bias(s);
 }
 
 int session__calibrate_new(struct session *s)
@@ -237,5 +239,7 @@ int session__calibrate_new(struct session *s)
 		any |= wanted[lang];
 	}
 	err = any ? calib_attach(s, wanted) : 0;
-	return err ? err : calibrate_first(s);
+	if (!err)
+		err = calibrate_first(s);
+	return err ? err : session__counter_bias(s);
 }

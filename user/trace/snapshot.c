@@ -178,6 +178,8 @@ int session__stop(struct session *s, const char *reason)
 	if (!err)
 		err = session__fill_drops(s, rec);
 	if (!err)
+		err = session__fill_counters(s, rec);
+	if (!err)
 		err = session__count_leftovers(s);
 	if (!err)
 		err = take_samples(s);
@@ -248,6 +250,10 @@ int session__live(struct session *s, struct recording **out)
 		err = session__fill_drops(s, rec);
 	if (!err)
 		err = dup_targets(s->rec, rec);
+	if (!err)
+		err = m_counters__copy(&rec->counters, &s->rec->counters);
+	if (!err)
+		err = session__fill_counters(s, rec);
 	if (!err)
 		err = dup_cals(s->rec, rec);
 	for (u32 i = 0; i < s->rec->nr_warnings && !err; i++)

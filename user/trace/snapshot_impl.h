@@ -18,6 +18,7 @@ int session__add_interval(struct session *s, struct m_row *rows, u32 nr, u64 now
 int session__fill_funcs(struct session *s, struct recording *rec);
 int session__fill_images(struct session *s, struct recording *rec);
 int session__fill_drops(struct session *s, struct recording *rec);
+int session__fill_counters(struct session *s, struct recording *rec);
 /* After the three above, and after what is in flight is known. */
 void session__sum_coverage(struct session *s, struct recording *rec, u64 end_mono_ns);
 void session__fill_cost(struct session *s, struct recording *rec);

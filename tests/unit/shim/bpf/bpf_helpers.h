@@ -36,5 +36,10 @@ struct bpf_pidns_info;
 long bpf_get_ns_current_pid_tgid(__u64 dev, __u64 ino, struct bpf_pidns_info *ns, __u32 size);
 __u64 bpf_get_attach_cookie(void *ctx);
 __u64 bpf_get_current_task(void);
+struct task_struct *bpf_get_current_task_btf(void);
+__u32 bpf_get_smp_processor_id(void);
+struct bpf_perf_event_value;
+long bpf_perf_event_read_value(void *map, __u64 flags, struct bpf_perf_event_value *buf,
+			       __u32 buf_size);
 
 #endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * counters.bpf.h - what a call did beside taking time: counters read at its entry and at its exit, their
+ * difference added to the call's row. Which counters there are is decided before load (cfg_ctr_kind);
+ * without any (cfg_nr_ctrs 0) nothing of this is left in the program. Frames are codec.bpf.c's.
+ *
+ * Hardware events count per CPU, whatever runs there, in user mode only: so they leave out the kernel,
+ * and this program with it. A difference belongs to the call if the thread did not leave the CPU
+ * (its context switches are the same, and so is the CPU) and, in Go, the goroutine did not leave the
+ * thread. g.trackingSeq (u8) counts the times that a goroutine stops running (casgstatus(), Go 1.20 to
+ * 1.26, runtime/proc.go), but for when the garbage collector stops it to scan its stack
+ * (casGToPreemptScan()): then g.gcscandone becomes true. It becomes false when a collection begins,
+ * which stops the world and so counts.
+ *
+ * Counters of the thread (page faults, context switches) go on with it: only the goroutine's leaving
+ * spoils those.
+ */
+#ifndef HBPROF_COUNTERS_BPF_H
+#define HBPROF_COUNTERS_BPF_H
+
+/* Kinds are known before load: unrolled, a loop over the counters is the code of those that are read. */
+#ifdef __bpf__
+#define EACH_CTR(i) _Pragma("unroll") for (u32 i = 0; i < HB_CTRS; i++)
+#else
+#define EACH_CTR(i) for (u32 i = 0; i < HB_CTRS; i++)
+#endif
+
+#define CTR_UNREAD (~0ULL) /* of a value that could not be read */
+#define CTR_MAX_RAW \
+	(1ULL << 40) /* ns, of a call whose counters are looked at: keeps products small */
+
+static const struct hb_ctr_task empty_ctr_task;
+
+/* The calibration's calls are nobody's. */
+static __always_inline void count_ctr_lost(const struct hit *h, u32 why)
+{
+	u64 *n = bpf_map_lookup_elem(&ctr_lost, &why);
+
+	if (n && h->proc != HB_PROC_SELF)
+		__sync_fetch_and_add(n, 1);
+}
+
+static __always_inline u64 task_switches(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->nvcsw + task->nivcsw;
+}
+
+static __always_inline u64 task_faults(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->min_flt + task->maj_flt;
+}
+
+/* The event of this CPU in that slot. */
+static __always_inline u64 event_read(struct hb_ctr_task *t, u32 slot, u32 *lag)
+{
+	struct bpf_perf_event_value *v = (void *)t->scratch;
+	u64 index = slot * cfg_ctr_cpus + bpf_get_smp_processor_id();
+
+	*lag = 0;
+	if (bpf_perf_event_read_value(&ctr_events, index, v, sizeof(*v)))
+		return CTR_UNREAD;
+	*lag = (u32)(v->enabled - v->running);
+	return v->counter;
+}
+
+/* What changes when the goroutine stops running. 0, or -1: it cannot be known. */
+static __always_inline int go_stops(struct hb_ctr_task *t, const struct hit *h, u32 image,
+				    u32 *stops)
+{
+	struct hb_image *im = bpf_map_lookup_elem(&images, &image);
+	u8 *g = (u8 *)t->scratch;
+
+	if (!im || !im->seq_off ||
+	    bpf_probe_read_user(g, HB_STOPS_BYTES, (void *)(h->key.task + im->scan_off)))
+		return -1;
+	*stops = (u32)g[0] << 8 | g[BOUNDED(im->seq_off - im->scan_off, 15)];
+	return 0;
+}
+
+/* Linux 6.1 takes no key that a pointer argument of a global function leads to: so keys are copies. */
+static __always_inline struct hb_ctr_task *ctr_task_get(const struct hit *h)
+{
+	struct hb_frame_key key = h->key;
+	struct hb_ctr_task *t = bpf_map_lookup_elem(&ctr_tasks, &key);
+
+	if (t || bpf_map_update_elem(&ctr_tasks, &key, &empty_ctr_task, BPF_NOEXIST))
+		return t;
+	return bpf_map_lookup_elem(&ctr_tasks, &key);
+}
+
+/* A call begins, and gets the frame of this index. Without room it will be one without counters. */
+__noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
+{
+	struct hb_ctr_frame *c;
+	struct hb_ctr_task *t;
+
+	if (!cfg_nr_ctrs || !h)
+		return 0;
+	t = ctr_task_get(h);
+	if (!t)
+		return 0;
+	c = &t->frame[BOUNDED(level, 15)];
+	c->state = HB_CTR_STATE_OK;
+	if (h->lang == HB_LANG_GO && go_stops(t, h, image, &c->stops))
+		c->state = HB_CTR_STATE_UNVETTED;
+	c->cpu = bpf_get_smp_processor_id();
+	/* First: what runs here while the events are read is to be seen at the exit. */
+	c->switches = task_switches();
+	EACH_CTR(i)
+	{
+		u32 kind = cfg_ctr_kind[i];
+
+		if (kind == HB_CTR_PERF)
+			c->v[i] = event_read(t, i, &c->lag[i]);
+		else if (kind == HB_CTR_FAULTS)
+			c->v[i] = task_faults();
+		else if (kind == HB_CTR_SWITCHES)
+			c->v[i] = c->switches;
+	}
+	return 0;
+}
+
+/* Why nothing of this call counts; HB_CTR_LOST_NR: it does. */
+static __always_inline u32 call_lost(struct hb_ctr_task *t, const struct hb_ctr_frame *c,
+				     const struct hit *h, const struct hb_frame *fr)
+{
+	u32 stops = 0, fn = fr->func;
+	struct hb_func *f = bpf_map_lookup_elem(&funcs, &fn);
+
+	if (c->state == HB_CTR_STATE_NONE || !f)
+		return HB_CTR_LOST_ROOM;
+	if (fr->tid != h->tid)
+		return HB_CTR_LOST_THREAD;
+	if (fr->lang != HB_LANG_GO)
+		return HB_CTR_LOST_NR;
+	if (c->state == HB_CTR_STATE_UNVETTED || go_stops(t, h, f->image, &stops))
+		return HB_CTR_LOST_UNVETTED;
+	return stops != c->stops ? HB_CTR_LOST_GOROUTINE : HB_CTR_LOST_NR;
+}
+
+/* The events' differences in place of their values, so that none is read after it is known whether the
+ * thread has left the CPU. */
+static __always_inline void events_end(struct hb_ctr_task *t, struct hb_ctr_frame *c)
+{
+	EACH_CTR(i)
+	{
+		u32 lag;
+		u64 v;
+
+		if (cfg_ctr_kind[i] != HB_CTR_PERF)
+			continue;
+		v = event_read(t, i, &lag);
+		c->v[i] = v == CTR_UNREAD || c->v[i] == CTR_UNREAD ? CTR_UNREAD : v - c->v[i];
+		c->lag[i] = lag - c->lag[i];
+	}
+}
+
+__noinline int hb_ctr_add(struct hb_ctr_sum *s, u64 v)
+{
+	if (!s)
+		return 0;
+	__sync_fetch_and_add(&s->n, 1);
+	__sync_fetch_and_add(&s->sum, v);
+	raise_to(&s->max, v);
+	raise_to(&s->not_min, ~v);
+	return 0;
+}
+
+/* The call's value of an event, less the probes' own part, or the reason against it. */
+static __always_inline u32 event_value(const struct hb_ctr_frame *c, u32 i, u64 raw_ns, u64 bias,
+				       u64 *v)
+{
+	*v = c->v[i];
+	if (*v == CTR_UNREAD)
+		return HB_CTR_LOST_READ;
+	if (c->lag[i])
+		return HB_CTR_LOST_LAG;
+	/* More than the time can hold, and a microsecond for what the clock may be off by. */
+	if (raw_ns > CTR_MAX_RAW || *v > (raw_ns + 1000) * cfg_ctr_per_us[i] / 1000)
+		return HB_CTR_LOST_ABSURD;
+	*v = *v > bias ? *v - bias : 0;
+	return HB_CTR_LOST_NR;
+}
+
+__noinline int hb_ctr_event(struct hb_row *r, const struct hit *h, const struct hb_frame *fr,
+			    const struct hb_ctr_frame *c, u32 i)
+{
+	u32 why;
+	u64 v;
+
+	if (!r || !h || !fr || !c || i >= HB_CTRS)
+		return 0;
+	why = event_value(c, i, h->now - fr->t0_ns,
+			  ctr_bias.v[BOUNDED(fr->lang, 1)][BOUNDED(fr->cls, 7)][i], &v);
+	if (why == HB_CTR_LOST_NR)
+		return hb_ctr_add(&r->ctr[i], v);
+	count_ctr_lost(h, why);
+	return 0;
+}
+
+/*
+ * The call of the frame that has just been taken off, whose inclusive time is in its child_ns, was put
+ * into that row.
+ */
+__noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
+{
+	struct hb_row *r = row_at(row);
+	const struct hb_frame *fr;
+	struct hb_frame_key key;
+	struct hb_ctr_frame *c;
+	struct hb_ctr_task *t;
+	bool moved, spoilt = false;
+	u32 why;
+
+	if (!cfg_nr_ctrs || !r || !h || !task)
+		return 0;
+	key = h->key;
+	t = bpf_map_lookup_elem(&ctr_tasks, &key);
+	if (!t) {
+		count_ctr_lost(h, HB_CTR_LOST_ROOM);
+		return 0;
+	}
+	fr = frame_at(task, task->nr);
+	c = &t->frame[BOUNDED(task->nr, 15)];
+	events_end(t, c);
+	why = call_lost(t, c, h, fr);
+	if (why != HB_CTR_LOST_NR) {
+		count_ctr_lost(h, why);
+		return 0;
+	}
+	moved = c->cpu != bpf_get_smp_processor_id() || c->switches != task_switches();
+	EACH_CTR(i)
+	{
+		u32 kind = cfg_ctr_kind[i];
+
+		if (kind == HB_CTR_FAULTS)
+			hb_ctr_add(&r->ctr[i], task_faults() - c->v[i]);
+		else if (kind == HB_CTR_SWITCHES)
+			hb_ctr_add(&r->ctr[i], task_switches() - c->v[i]);
+		else if (kind != HB_CTR_NONE && moved)
+			spoilt = true;
+		else if (kind == HB_CTR_CLOCK)
+			hb_ctr_add(&r->ctr[i], fr->child_ns);
+		else if (kind == HB_CTR_PERF)
+			hb_ctr_event(r, h, fr, c, i);
+	}
+	if (spoilt)
+		count_ctr_lost(h, HB_CTR_LOST_SWITCH);
+	return 0;
+}
+
+#endif

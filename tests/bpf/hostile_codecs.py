@@ -5,12 +5,13 @@ code and its own results. The program checks these itself, and ends with an erro
 """
 import os
 import random
+import signal
 import subprocess
 import time
 
 from exact import Measured, check_balance, check_exact
 from harm import unharmed
-from live import WORK, Hbprof, Workload, done, ok, skip, test
+from live import WORK, Hbprof, Workload, done, ok, skip, test, text_changes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.path.join(WORK, "codecs")
@@ -65,19 +66,43 @@ def balanced(w):
 
 
 def killed_often():
-    """From before its first probe until long after the last one; times from a fixed seed."""
+    """Every second time at a random moment, else while it attaches: a task that is being killed cannot take
+    its own probes off. Times from a fixed seed."""
     rnd, wrong = random.Random(3), []
     with Workload(f"{PROGRAM} -mode endless -gc -procs 4") as w:
         w.go()
         for i in range(KILLS):
-            seconds = rnd.uniform(0, 0.5)
-            with Hbprof(w.pid, "--no-stacks") as h:
+            since, seconds = ("its start", 0.5) if i % 2 == 0 else ("calibrating", 0.02)
+            seconds = rnd.uniform(0, seconds)
+            with Hbprof(w.pid, "--no-stacks", "-vv") as h:
+                if since == "calibrating":
+                    h.err.until("calibrated in")
                 time.sleep(seconds)
                 h.p.kill()
                 h.wait()
-            wrong += [f"killed {1000 * seconds:.0f} ms after its start: {x}" for x in unharmed(w)]
+            wrong += [f"killed {1000 * seconds:.1f} ms after {since}: {x}" for x in unharmed(w)]
         wrong += [f"after {KILLS} kills: {x}" for x in balanced(w)]
         return target_ends_well(w, wrong)
+
+
+def keeper_killed():
+    """The process that holds the links for hbprof is not the only one that does."""
+    with Workload(f"{PROGRAM} -mode storm -n 100") as w, Hbprof(w.pid, "--no-stacks") as h:
+        h.wait_measuring()
+        with open(f"/proc/{h.p.pid}/task/{h.p.pid}/children") as f:
+            children = [int(pid) for pid in f.read().split()]
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+        w.run()
+        wrong = check_exact(h.report(), w.lines.seen, may_be_unknown=True)
+        if len(children) != 1:
+            wrong.append(f"hbprof has {len(children)} children")
+        return wrong + unharmed_code(w)
+
+
+def unharmed_code(w):
+    wrong = text_changes(w.pid)
+    return wrong + ([f"exit status {w.p.returncode}"] if w.finish() else [])
 
 
 def main():
@@ -90,6 +115,7 @@ def main():
         (f"{IN_FLIGHT} calls of four codecs in flight at once are all counted", in_flight),
         (f"attached and detached {ATTACHES} times, a program keeps its code and its results",
          attached_often),
+        ("SIGKILL of the process that holds the links costs no call", keeper_killed),
         (f"{KILLS} times SIGKILL of hbprof leave a program its code and its results", killed_often),
     ]
     for sentence, body, *args in tests:

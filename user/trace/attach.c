@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 
 #include "trace/attach_impl.h"
+#include "trace/keeper.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -63,13 +64,13 @@ bool attach_refuses_site(int err)
 	       err == -EOPNOTSUPP;
 }
 
-int attach__keep(struct attach *a, int link, u32 group)
+int attach__keep(struct attach *a, struct attach_link link)
 {
 	if (array_grow((void **)&a->link, a->nr_links, &a->cap_links, sizeof(*a->link))) {
-		close(link);
+		close(link.fd);
 		return -ENOMEM;
 	}
-	a->link[a->nr_links++] = (struct attach_link){.fd = link, .group = group};
+	a->link[a->nr_links++] = link;
 	return 0;
 }
 
@@ -94,8 +95,8 @@ static void *closer_run(void *arg)
 	return NULL;
 }
 
-/* Closes the links from `from` on, in parallel: 100 of uprobe_multi take 5 s one by one, 70 ms so. */
-static void close_from(struct attach *a, size_t from)
+/* In parallel: 100 links of uprobe_multi take 5 s one by one, 70 ms so. */
+static void close_here(struct attach *a, size_t from)
 {
 	size_t n = a->nr_links - from;
 	struct closer c[CLOSERS] = {0};
@@ -116,6 +117,14 @@ static void close_from(struct attach *a, size_t from)
 		if (c[i].started)
 			pthread_join(c[i].thread, NULL);
 	}
+}
+
+/* Closes the links from `from` on. Of those that are held the keeper's reference is the last one. */
+static void close_from(struct attach *a, size_t from)
+{
+	close_here(a, from);
+	if (a->keeper)
+		keeper__close(a->keeper, a->link + from, a->nr_links - from);
 	a->nr_links = from;
 }
 
@@ -145,23 +154,34 @@ size_t attach__drop(struct attach *a, const u32 *groups, size_t nr)
 	return dropped;
 }
 
-int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
-		size_t *nr_refused)
+static int add_here(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
+		    size_t *nr_refused)
 {
-	size_t first_link = a->nr_links;
 	char path[ATTACH_PATH];
-	int err;
 
 	*nr_refused = 0;
-	if (nr > 1u << 20)
-		return -E2BIG;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
 	for (size_t i = 0; i < nr; i++)
 		p[i].refused = false;
 	if (a->kind == ATTACH_MULTI)
-		err = attach_multi__add(a, path, pid, p, nr, nr_refused);
-	else
-		err = attach_perf__add(a, path, pid, p, nr, nr_refused);
+		return attach_multi__add(a, path, pid, p, nr, nr_refused);
+	return attach_perf__add(a, path, pid, p, nr, nr_refused);
+}
+
+int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
+		size_t *nr_refused)
+{
+	size_t first_link = a->nr_links;
+	int err = -EPIPE;
+
+	if (nr > ATTACH_PROBES_MAX)
+		return -E2BIG;
+	if (a->keeper)
+		err = keeper__add(a->keeper, a, file_fd, pid, p, nr, nr_refused);
+	if (err == -EPIPE) {
+		close_from(a, first_link);
+		err = add_here(a, file_fd, pid, p, nr, nr_refused);
+	}
 	/* All of several: it is the way that is refused, not an instruction. */
 	if (!err && nr > 1 && *nr_refused == nr)
 		err = -EOPNOTSUPP;
@@ -173,7 +193,8 @@ int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p
 void attach__take(struct attach *to, struct attach *from)
 {
 	for (size_t i = 0; i < from->nr_links; i++)
-		attach__keep(to, from->link[i].fd, from->link[i].group);
+		attach__keep(to, from->link[i]);
+	to->keeper = from->keeper;
 	from->nr_links = 0;
 	attach__fini(from);
 }

@@ -37,6 +37,7 @@ struct attach_probe {
 
 struct attach_link {
 	int fd;
+	int held; /* the keeper's number of it, -1: it has none */
 	u32 group;
 };
 
@@ -45,6 +46,7 @@ struct attach {
 	int prog_fd;
 	struct attach_link *link;
 	size_t nr_links, cap_links;
+	struct keeper *keeper; /* NULL: links are made and closed here (keeper.h); not owned */
 };
 
 /*
@@ -73,7 +75,7 @@ int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p
 /* Takes the probes of these groups off, in all files; the number of links that were closed. Returns when
  * no handler runs for them any more, which takes some tens of ms. */
 size_t attach__drop(struct attach *a, const u32 *groups, size_t nr);
-/* The links of `from` are those of `to` from now on; without memory for it they are closed. */
+/* The links of `from` are those of `to` from now on, as is its keeper; without memory for it they are closed. */
 void attach__take(struct attach *to, struct attach *from);
 /* Takes all probes off. The bytes in the target's memory are the file's own when it returns. */
 void attach__fini(struct attach *a);

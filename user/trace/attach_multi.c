@@ -82,7 +82,7 @@ static int attach_range(struct batch *b, size_t from, size_t to)
 	fd = link_create(b->a->prog_fd, b->path, b->off + from, b->cookie + from, to - from,
 			 b->pid);
 	if (fd >= 0)
-		return attach__keep(b->a, fd, b->p[from].group);
+		return attach__keep(b->a, (struct attach_link){fd, -1, b->p[from].group});
 	if (!attach_refuses_site(fd))
 		return fd;
 	if (to - from == 1) {

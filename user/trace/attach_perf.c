@@ -136,7 +136,8 @@ int attach_perf__add(struct attach *a, const char *path, pid_t pid, struct attac
 
 		if (fd >= 0) {
 			fd = link_event(a->prog_fd, fd, p[i].cookie);
-			err = fd < 0 ? fd : attach__keep(a, fd, p[i].group);
+			err = fd < 0 ? fd
+				     : attach__keep(a, (struct attach_link){fd, -1, p[i].group});
 		} else if (attach_refuses_site(fd)) {
 			log_debug("probe at offset %#lx refused: error %d", p[i].off, -fd);
 			p[i].refused = true;

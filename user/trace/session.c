@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "hbprof.skel.h"
+#include "trace/keeper.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
@@ -352,6 +353,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	s->plan = plan;
 	s->sample_hz = o->sample_hz;
 	attach__init(&s->self, ATTACH_MULTI, -1);
+	if (keeper__start(&s->keeper))
+		log_debug("links are held by this process alone");
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
 	if (s->ends < 0) {
 		err = -errno;
@@ -432,6 +435,7 @@ void session__close(struct session *s)
 		return;
 	session__detach(s);
 	attach__fini(&s->self);
+	keeper__stop(s->keeper);
 	ring_buffer__free(s->ring);
 	sampler__free(s->sampler);
 	counters__close(&s->counters);

@@ -75,6 +75,7 @@ struct session {
 	struct sampler *sampler; /* NULL: no samples */
 	u32 sample_hz;
 	enum attach_kind kind;
+	struct keeper *keeper; /* of the targets' links; NULL: none could be started */
 	struct attach self;
 	struct calib calib;
 	struct counters counters;

@@ -68,6 +68,7 @@ int session__add_proc(struct session *s)
 		return -ENOMEM;
 	s->proc[proc] = (struct session_proc){.cpu_begin_ns = M_NONE, .pidfd = -1};
 	attach__init(&s->proc[proc].links, s->kind, bpf_program__fd(s->skel->progs.hb_probe));
+	s->proc[proc].links.keeper = s->keeper;
 	s->nr_procs++;
 	err = describe(s, proc);
 	if (!err)

@@ -448,7 +448,9 @@ static __always_inline void count_miss(const struct hb_site *s, const struct hit
 	if (h->proc == HB_PROC_SELF)
 		return;
 	count_n(HB_CNT_UNMATCHED + BOUNDED(s->cls, 7), 1);
-	n = s->flags & HB_SITE_PURE ? NULL : bpf_map_lookup_elem(&site_misses, &id);
+	if ((s->flags & (HB_SITE_PURE | HB_SITE_GUARD)) == HB_SITE_PURE)
+		return;
+	n = bpf_map_lookup_elem(&site_misses, &id);
 	if (n)
 		__sync_fetch_and_add(n, 1);
 }
@@ -461,7 +463,8 @@ static __always_inline void count_miss(const struct hb_site *s, const struct hit
 static __always_inline int exit_unmatched(const struct hb_site *s, u32 role, struct hb_task *t,
 					  const struct hit *h, bool other_stack)
 {
-	u32 fn = other_stack ? HB_FUNC_NONE : s->func;
+	/* Of a function whose entry is not probed, no return says when its call began. */
+	u32 fn = other_stack || (s->flags & HB_SITE_GUARD) ? HB_FUNC_NONE : s->func;
 	struct hb_func *f = fn == HB_FUNC_NONE ? NULL : bpf_map_lookup_elem(&funcs, &fn);
 
 	if (t)

@@ -49,7 +49,8 @@ struct {
 	__type(value, u64);
 } drops SEC(".maps");
 
-/* Hits of a return site that paths join at, or whose callee varies, which ended no call; by site id.
+/* Hits of a return site that paths join at, or whose callee varies, or of a guard, which ended no call; by
+ * site id.
  * User space maps it and looks once a second (trace/hotsites.c). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -51,7 +51,7 @@ class Run:
         self.name = name
         program, *flags = name.split()
         with Workload(name, [f"{folder}/{program}", *flags]) as w, \
-                Hbprof(w.pid, "--no-stacks", *options) as h:
+                Hbprof(w.pid, "--no-stacks", "--functions", *options) as h:
             h.wait_measuring()
             w.run()
             self.report = h.report()

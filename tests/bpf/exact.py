@@ -179,7 +179,7 @@ class Measured:
     def __init__(self, name, *options, probe=True):
         self.name = name
         self.plain = unprobed(name)
-        extra = probe_options(self.plain) if probe else []
+        extra = ["--functions"] + (probe_options(self.plain) if probe else [])
         with Workload(name) as w, Hbprof(w.pid, *extra, *options) as h:
             h.wait_measuring()
             w.run()

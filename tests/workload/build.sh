@@ -44,7 +44,7 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
+files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes layers hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
     librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
@@ -97,6 +97,7 @@ build_c() {
     cc -s -o "$out/cjson_stripped" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/shapes" "$c/shapes.c" -lpthread
+    cc -o "$out/layers" "$c/layers.c" -lpthread
     cc -o "$out/epoll_server" "$c/epoll_server.c" -lcjson -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
@@ -191,6 +192,9 @@ check_c() {
     expect hostile step_funcptr 'call +\*' "must call through a pointer"
     expect hostile over_stale 'sub +\$0x[0-9a-f]{3},%rsp' "must have a large frame"
     expect shapes step_after '^rep movsb' "must copy behind the call"
+    expect layers layers_outer 'call .*<layers_inner>' "must call layers_inner"
+    expect layers step_later 'call .*<layers_inner>' "must call layers_inner"
+    expect layers step_pointer 'call +\*' "must call through a pointer"
     expect shapes filled '^rep stos' "must fill at its beginning"
     expect hostile_cxx _ZN7hostile5codecEi 'call .*<_ZL6nestedi>' "must call nested"
     expect hostile_cxx _ZL6nestedi 'call .*<_ZN7hostile5codecEi>' "must call codec"

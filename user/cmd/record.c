@@ -36,6 +36,7 @@ enum {
 	OPT_PROBE,
 	OPT_CODECS,
 	OPT_FORMAT,
+	OPT_FUNCTIONS,
 	OPT_MAX_TASKS,
 	OPT_MAX_ROWS,
 	OPT_MAX_SITES,
@@ -53,6 +54,9 @@ static const struct argp_option options[] = {
 	{"exit", OPT_EXIT, "MODE", 0,
 	 "Where a call's end is seen: site, the return address (default), or ret, the function's "
 	 "return instructions (default on arm64)",
+	 2},
+	{"functions", OPT_FUNCTIONS, NULL, 0,
+	 "Go on probing functions whose calls are all inside of others of their codec and operation",
 	 2},
 	{"max-tasks", OPT_MAX_TASKS, "N", 0,
 	 "Goroutines or threads followed at once (default 65536); calls of others are counted as "
@@ -128,6 +132,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		if (strcmp(arg, "site") && strcmp(arg, "ret"))
 			argp_error(st, "--exit is 'site' or 'ret', not '%s'", arg);
 		o->exit_by = !strcmp(arg, "ret") ? PLAN_EXIT_RET : PLAN_EXIT_SITE;
+		return 0;
+	case OPT_FUNCTIONS:
+		o->functions = true;
 		return 0;
 	case OPT_MAX_TASKS:
 		parse_number(st, "--max-tasks", arg, 1u << 22, &o->max_tasks);
@@ -300,6 +307,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
 				  .counters = o->counters,
+				  .functions = o->functions,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
 				  .follow = !t->no_children || targets__wait(t),
 				  .meant = targets__wait(t) ? &t->meant : NULL};

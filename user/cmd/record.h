@@ -20,7 +20,7 @@ struct record_opts {
 	size_t nr_probes, nr_codecs;
 	const char *output;
 	enum report_format format;
-	bool no_live, quiet;
+	bool functions, no_live, quiet;
 	u8 exit_by; /* enum plan_exit */
 	int verbose;
 	u64 start_mono_ns; /* of the command */

@@ -136,22 +136,20 @@ static bool is_among(u32 group, const u32 *groups, size_t nr)
 	return false;
 }
 
-size_t attach__drop(struct attach *a, const u32 *groups, size_t nr)
+void attach__move(struct attach *to, struct attach *from, const u32 *groups, size_t nr)
 {
-	size_t kept = 0, all = a->nr_links, dropped;
+	size_t kept = 0;
 
-	/* Those that stay come first. */
-	for (size_t i = 0; i < all; i++) {
-		struct attach_link l = a->link[i];
+	for (size_t i = 0; i < from->nr_links; i++) {
+		struct attach_link l = from->link[i];
 
 		if (is_among(l.group, groups, nr))
-			continue;
-		a->link[i] = a->link[kept];
-		a->link[kept++] = l;
+			attach__keep(to, l);
+		else
+			from->link[kept++] = l;
 	}
-	dropped = all - kept;
-	close_from(a, kept);
-	return dropped;
+	from->nr_links = kept;
+	to->keeper = from->keeper;
 }
 
 static int add_here(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,

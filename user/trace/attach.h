@@ -30,7 +30,7 @@ extern const char *const attach_kind_names[ATTACH_KIND_NR];
 struct attach_probe {
 	unsigned long off; /* file offset */
 	u64 cookie;
-	u32 group;    /* what attach__drop() takes off together; ATTACH_KEPT: only the end does */
+	u32 group;    /* what attach__move() takes together; ATTACH_KEPT: only the end does */
 	bool refused; /* set by attach__add() */
 };
 #define ATTACH_KEPT 0
@@ -72,9 +72,9 @@ void attach__init(struct attach *a, enum attach_kind kind, int prog_fd);
  */
 int attach__add(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
 		size_t *nr_refused);
-/* Takes the probes of these groups off, in all files; the number of links that were closed. Returns when
- * no handler runs for them any more, which takes some tens of ms. */
-size_t attach__drop(struct attach *a, const u32 *groups, size_t nr);
+/* The links of these groups are those of `to` from now on, whose end takes them off: it returns when no
+ * handler runs for them any more, which takes some tens of ms. Without memory for it they are closed here. */
+void attach__move(struct attach *to, struct attach *from, const u32 *groups, size_t nr);
 /* The links of `from` are those of `to` from now on, as is its keeper; without memory for it they are closed. */
 void attach__take(struct attach *to, struct attach *from);
 /* Takes all probes off. The bytes in the target's memory are the file's own when it returns. */

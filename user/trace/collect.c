@@ -18,7 +18,7 @@
 
 /* ---- functions, coverage ------------------------------------------------------------------ */
 
-static int fill_func_counters(struct session *s, u32 i, struct m_func *f)
+int session__fn_stat(struct session *s, u32 func, struct hb_fn_stat *sum)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct hb_fn_stat *v;
@@ -29,18 +29,32 @@ static int fill_func_counters(struct session *s, u32 i, struct m_func *f)
 	v = array_alloc(cpus, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.fn_stats), &i, v))
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.fn_stats), &func, v))
 		err = -errno;
+	*sum = (struct hb_fn_stat){0};
 	for (int c = 0; c < cpus && !err; c++) {
 		for (u32 k = 0; k < HB_FN_NR; k++)
-			f->n[k] += v[c].n[k];
+			sum->n[k] += v[c].n[k];
 		for (u32 k = 0; k < HB_CLASS_NR; k++)
-			f->exits_by[k] += v[c].exits[k];
+			sum->exits[k] += v[c].exits[k];
+		sum->outside += v[c].outside;
 	}
 	for (u32 k = 0; k < HB_CLASS_NR; k++)
-		f->n[HB_FN_EXITS] += f->exits_by[k];
+		sum->n[HB_FN_EXITS] += sum->exits[k];
 	free(v);
 	return err;
+}
+
+static int fill_func_counters(struct session *s, u32 i, struct m_func *f)
+{
+	struct hb_fn_stat sum;
+	int err = session__fn_stat(s, i, &sum);
+
+	if (err)
+		return err;
+	memcpy(f->n, sum.n, sizeof(f->n));
+	memcpy(f->exits_by, sum.exits, sizeof(f->exits_by));
+	return 0;
 }
 
 int session__fill_drops(struct session *s, struct recording *rec)
@@ -80,7 +94,7 @@ static void fill_exit_sites(const struct session *s, u32 func, struct m_func *m)
 	for (u32 i = 0; i < s->nr_sites; i++) {
 		const struct session_site *ss = &s->site[i];
 
-		if (ss->site.func == func && !ss->refused &&
+		if (ss->site.func == func && !ss->refused && !ss->off &&
 		    (ss->site.role == HB_ROLE_RETSITE || ss->site.role == HB_ROLE_RET))
 			m->exit_sites[ss->site.cls]++;
 	}
@@ -218,7 +232,8 @@ static void warn_unmatched(struct session *s, const struct recording *rec)
 	u64 ns = unmatched_cost_ns(s), wall = s->end_mono_ns - s->begin_mono_ns;
 	char hits[32], cost[16];
 
-	if (!wall || ns / (wall / 100 + 1) < 2 ||
+	/* Where something was done about it, it was said. */
+	if (s->cover.hot_switched || !wall || ns / (wall / 100 + 1) < 2 ||
 	    rec->coverage.unmatched < 4 * rec->coverage.n[HB_FN_EXITS])
 		return;
 	session__warn(

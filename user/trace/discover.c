@@ -125,7 +125,7 @@ static bool is_probed(const struct session *s, const struct wanted *w, u32 known
 		const struct session_site *ss = &s->site[i];
 
 		if (ss->site.role == HB_ROLE_RETSITE && ss->image == w->image &&
-		    ss->site.ra == w->ra && !ss->refused)
+		    ss->site.ra == w->ra && !ss->refused && !ss->off)
 			return true;
 	}
 	return false;
@@ -148,6 +148,8 @@ static void place(struct session *s, struct wanted *w)
 	w->site.func = w->ev.func;
 	if (!err)
 		err = session__site_add(s, w->image, &w->site, &w->id);
+	if (!err)
+		s->site[w->id].found = true;
 	if (err == -ENOSPC)
 		session__warn(s,
 			      "more than %u return addresses: the rest is counted as 'return site "

@@ -92,7 +92,7 @@ static bool ra_not_asked(const struct session *s, const struct mapped_ra *r)
 
 /* The handlers' own memory of addresses that are attached. One of them may be about to write what it
  * has looked up before: it is emptied once more at the next interval. */
-static int flush_cache(struct session *s)
+int mapped__flush(struct session *s)
 {
 	u32 *slot = array_alloc(HB_RA_CACHE, sizeof(*slot));
 	u64 *empty = array_alloc(HB_RA_CACHE, sizeof(*empty));
@@ -221,7 +221,7 @@ int mapped__check(struct session *s, u32 proc)
 		m->stamp = now;
 	if (!err && m->flushes) {
 		m->flushes--;
-		err = flush_cache(s);
+		err = mapped__flush(s);
 	}
 	return err == -ESRCH ? 0 : err; /* its end is noticed elsewhere */
 }

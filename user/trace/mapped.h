@@ -39,5 +39,7 @@ void mapped__ask_again(struct session *s, const struct hb_ra_key *key);
 int mapped__reload(struct session *s, u32 proc);
 /* The same every interval, and only if there is a sign of a change. */
 int mapped__check(struct session *s, u32 proc);
+/* Empties the handlers' own memory of addresses that are attached. 0 or -errno. */
+int mapped__flush(struct session *s);
 
 #endif

@@ -384,7 +384,9 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = sampler__new(s->skel, plan, s->ring, s->sample_hz, &s->sampler);
 	if (err)
 		goto out;
-	err = session__calibrate(s);
+	err = cover__init(s, o->functions);
+	if (!err)
+		err = session__calibrate(s);
 	if (!err) {
 		/* What was kept for the calibration and is not needed is no one's. */
 		s->skel->data->row_limit = s->skel->bss->next_row + 1 + s->max_rows -
@@ -441,6 +443,7 @@ void session__close(struct session *s)
 	counters__close(&s->counters);
 	hbprof_bpf__destroy(s->skel);
 	recording__free(s->rec);
+	cover__fini(s);
 	free(s->site);
 	free(s->given);
 	free(s->cut_abandoned);

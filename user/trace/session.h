@@ -20,6 +20,7 @@
 #include "trace/attach.h"
 #include "trace/calib.h"
 #include "trace/counters.h"
+#include "trace/cover.h"
 #include "trace/follow.h"
 #include "trace/mapped.h"
 #include "trace/plan.h"
@@ -37,6 +38,7 @@ struct session_opts {
 	bool follow;   /* what the processes fork and exec is measured, too */
 	/* NULL, or what is measured when it starts later; follow is set then. It outlives the session. */
 	const struct selection *meant;
+	bool functions; /* keep those that are always inside of others (cover.h) */
 };
 
 /* What user space remembers of a site that it gave to the kernel: it is to be probed in processes that
@@ -46,6 +48,10 @@ struct session_site {
 	u32 image;
 	u32 nr_probed;	       /* processes, ended ones included */
 	bool refused, differs; /* differs: in memory or in the file from what was decoded */
+	bool found;	       /* by a call, not in the code: site.func is one of its callees */
+	bool off;	       /* its probes have been taken off */
+	bool guard;	       /* HB_SITE_GUARD is set */
+	u32 group;	       /* what it is taken off with: cover.h */
 };
 
 /* A process of the plan, by the same index. */
@@ -79,6 +85,7 @@ struct session {
 	struct attach self;
 	struct calib calib;
 	struct counters counters;
+	struct cover cover;
 	struct session_site *site;
 	u32 nr_sites, max_sites;
 	u32 nr_probes, max_probes; /* in the targets; 0: no limit */

@@ -86,7 +86,7 @@ static void batch__add(struct session *s, u32 proc, u32 id, struct link_batch *b
 	const struct plan_image *pi = &s->plan->image[ss->image];
 	u64 off;
 
-	if (ss->refused)
+	if (ss->refused || ss->off)
 		return;
 	if (!room_for_probe(s, b->nr) ||
 	    !session__site_intact(s, proc, ss->image, &ss->site, &b->page) ||
@@ -100,6 +100,7 @@ static void batch__add(struct session *s, u32 proc, u32 id, struct link_batch *b
 	}
 	b->id[b->nr] = id;
 	b->p[b->nr].off = off;
+	b->p[b->nr].group = ss->group;
 	b->p[b->nr++].cookie = HB_COOKIE(id, ss->site.role,
 					 session__site_lang(s, ss->image, &ss->site));
 }
@@ -133,6 +134,39 @@ static int batch__attach(struct session *s, u32 proc, u32 image, struct link_bat
 	return 0;
 }
 
+struct in_order {
+	u32 id, group;
+	bool exit;
+};
+
+/* Entries first, and each group together: see site_order(). */
+static int cmp_in_order(const void *a, const void *b)
+{
+	const struct in_order *x = a, *y = b;
+
+	if (x->exit != y->exit)
+		return x->exit - y->exit;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int batch__fill(struct session *s, u32 proc, const u32 *ids, size_t nr, struct link_batch *b)
+{
+	struct in_order *v = array_alloc(nr + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		v[i] = (struct in_order){ids[i], s->site[ids[i]].group,
+					 s->site[ids[i]].site.role != HB_ROLE_ENTRY};
+	qsort(v, nr, sizeof(*v), cmp_in_order);
+	for (size_t i = 0; i < nr; i++)
+		batch__add(s, proc, v[i].id, b);
+	free(v);
+	return 0;
+}
+
 /* Probes sites of one image in one process. -ESTALE: the file has changed, or a site that is probed
  * elsewhere is other code here. */
 static int probe_in(struct session *s, u32 proc, u32 image, const u32 *ids, size_t nr)
@@ -148,9 +182,9 @@ static int probe_in(struct session *s, u32 proc, u32 image, const u32 *ids, size
 	b = batch__new(nr);
 	if (!b)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		batch__add(s, proc, ids[i], b);
-	err = b->nr_differ ? -ESTALE : batch__attach(s, proc, image, b);
+	err = batch__fill(s, proc, ids, nr, b);
+	if (!err)
+		err = b->nr_differ ? -ESTALE : batch__attach(s, proc, image, b);
 	batch__free(b);
 	return err;
 }
@@ -323,7 +357,7 @@ static u32 probes_wanted(const struct session *s, u32 proc)
 			continue;
 		n += s->plan->image[image].sites.nr - s->given[image];
 		for (u32 k = 0; k < s->nr_sites; k++)
-			n += s->site[k].image == image && !s->site[k].refused;
+			n += s->site[k].image == image && !s->site[k].refused && !s->site[k].off;
 	}
 	return n;
 }

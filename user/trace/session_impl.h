@@ -35,6 +35,10 @@ int session__site_put(struct session *s, const struct hb_site *hs, const struct 
 		      u32 *id);
 /* Many elements in one system call; 8,000 sites take 8 ms one by one. 0 or -errno. */
 int map_put_batch(const struct bpf_map *map, const void *keys, const void *values, u32 nr);
+/* Makes a return site a guard of its callee, or the end of that. 0 or -errno. */
+int session__site_guard(struct session *s, u32 id, bool on);
+/* A return address is not known any more, in no process: a call from there asks again. */
+int session__ra_forget(struct session *s, u32 id);
 /* The language of the task that hits a site. */
 u8 session__site_lang(const struct session *s, u32 image, const struct site *site);
 /* Probes hbprof's own functions and measures them for the first time. 0 or -errno: -ENODATA: they are

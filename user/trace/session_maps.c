@@ -52,14 +52,31 @@ static void site_to_kernel(u32 image, const struct site *site, struct hb_site *h
 	memcpy(hs->loc, site->loc, sizeof(hs->loc));
 }
 
-static struct session_site site_to_remember(u32 image, const struct site *site)
+static struct session_site site_to_remember(struct session *s, u32 image, const struct site *site)
 {
-	return (struct session_site){.site = *site, .image = image};
+	return (struct session_site){
+		.site = *site, .image = image, .group = cover__group(s, image, site)};
+}
+
+int session__site_guard(struct session *s, u32 id, bool on)
+{
+	struct session_site *ss = &s->site[id];
+	struct hb_site hs;
+
+	site_to_kernel(ss->image, &ss->site, &hs);
+	if (on) {
+		hs.flags |= HB_SITE_GUARD;
+		hs.callee = ss->site.func;
+	}
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.sites), &id, &hs, BPF_ANY))
+		return -errno;
+	ss->guard = on;
+	return 0;
 }
 
 int session__site_add(struct session *s, u32 image, const struct site *site, u32 *id)
 {
-	struct session_site ss = site_to_remember(image, site);
+	struct session_site ss = site_to_remember(s, image, site);
 	struct hb_site hs;
 
 	site_to_kernel(image, site, &hs);
@@ -82,9 +99,30 @@ int session__sites_add(struct session *s, u32 image, const struct site_list *l, 
 	}
 	err = map_put_batch(s->skel->maps.sites, ids, hs, l->nr);
 	for (size_t i = 0; i < l->nr && !err; i++)
-		s->site[s->nr_sites++] = site_to_remember(image, &l->v[i]);
+		s->site[s->nr_sites++] = site_to_remember(s, image, &l->v[i]);
 	free(hs);
 	return err;
+}
+
+int session__ra_forget(struct session *s, u32 id)
+{
+	const struct session_site *ss = &s->site[id];
+	struct hb_ra_key key = {.where = ss->site.ra, .owner = ss->image, .space = HB_RA_IMAGE};
+	int fd = bpf_map__fd(s->skel->maps.ras);
+
+	if (bpf_map_delete_elem(fd, &key) && errno != ENOENT)
+		return -errno;
+	for (u32 i = 0; i < s->nr_procs; i++) {
+		const struct plan_map *map = plan__map(s->plan, i, ss->image);
+
+		if (!map)
+			continue;
+		key = (struct hb_ra_key){
+			.where = ss->site.ra + map->bias, .owner = i, .space = HB_RA_PROCESS};
+		if (bpf_map_delete_elem(fd, &key) && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
 }
 
 int session__ra_set(struct session *s, const struct hb_ra_key *key, u32 state)

@@ -105,8 +105,10 @@ u64 session__calls(const struct session *s)
 
 int session__snapshot(struct session *s)
 {
-	int err = 0;
+	int err = cover__tick(s);
 
+	if (!err)
+		err = hotsites__tick(s);
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		if (!session__proc_ended(s, i))
 			err = mapped__check(s, i);

@@ -14,6 +14,8 @@ bool row_same(const struct m_row *a, const struct m_row *b);
 /* Ends an interval; takes over the rows on success. 0 or -ENOMEM. */
 int session__add_interval(struct session *s, struct m_row *rows, u32 nr, u64 now);
 
+/* The counters of a function, over all CPUs. 0 or -errno. */
+int session__fn_stat(struct session *s, u32 func, struct hb_fn_stat *sum);
 /* Each fills its part of rec. 0 or -errno. */
 int session__fill_funcs(struct session *s, struct recording *rec);
 int session__fill_images(struct session *s, struct recording *rec);

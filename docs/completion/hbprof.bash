@@ -21,7 +21,8 @@ _hbprof_values() { # command, option
     compare--format) echo table json html ;;
     export--format) echo csv json pprof speedscope openmetrics benchstat folded ;;
     export--of) echo calls stacks ;;
-    report--by | compare--by) echo codec size ;;
+    report--by) echo codec size process ;;
+    compare--by) echo codec size ;;
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric) echo mean p50 p90 p99 p99.9 calls/s ;;

@@ -74,7 +74,7 @@ record --exit site ret
 list --format table json
 list --exit site ret
 report --format table json csv
-report --by codec size
+report --by codec process size
 compare --format table json html
 compare --by codec size
 compare --metric mean p50 p90 p99 p99.9 calls/s

@@ -61,6 +61,8 @@ is "$(COLUMNS=80 "$HBPROF" report --wide "$sample")" "$(cat "$data/report-wide.t
     "--wide ignores the width of the terminal"
 is "$(COLUMNS=120 "$HBPROF" report --by size "$sample")" "$(cat "$data/report-size.txt")" \
     "--by size adds the size classes"
+is "$(COLUMNS=120 "$HBPROF" report --by process "$sample")" "$(cat "$data/report-process.txt")" \
+    "--by process has rows for each process"
 is "$("$HBPROF" report --format json "$sample")" "$(cat "$data/report.json")" \
     "--format json is the one in tests/data"
 is "$("$HBPROF" report --format=json - <"$sample")" "$(cat "$data/report.json")" \

@@ -138,7 +138,10 @@ static inline void sim_facts(struct recording *r, u32 nr_intervals)
 					 .cmdline = strdup("./bench"),
 					 .language = strdup("go1.26.8"),
 					 .cpu_ns = r->end_mono_ns,
-					 .rss_bytes = 1 << 20};
+					 .rss_bytes = 1 << 20,
+					 .begin_mono_ns = M_NONE,
+					 .end_mono_ns = M_NONE,
+					 .unmeasured_ns = M_NONE};
 	r->nr_images = 1;
 	r->image = (struct m_image *)array_alloc(1, sizeof(*r->image));
 	r->image[0].path = strdup("/srv/bench");

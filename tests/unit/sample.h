@@ -91,15 +91,22 @@ static inline void sample_targets(struct recording *r)
 		.language = strdup("go1.26.8"),
 		.cpu_ns = 40 * SAMPLE_SECOND,
 		.rss_bytes = 64u << 20,
+		.begin_mono_ns = M_NONE,
+		.end_mono_ns = M_NONE,
+		.unmeasured_ns = M_NONE,
 	};
 	r->target[1] = (struct m_target){
 		.pid = 4300,
 		.start_time = (1ULL << 53) + 1,
+		.comm = strdup("cgw"),
 		.exe = strdup("/usr/bin/cgw"),
 		.cmdline = strdup("cgw"),
 		.language = strdup("native"),
 		.cpu_ns = M_NONE,
 		.rss_bytes = M_NONE,
+		.begin_mono_ns = 8 * SAMPLE_SECOND,
+		.end_mono_ns = 9 * SAMPLE_SECOND,
+		.unmeasured_ns = 12000000,
 		.end = strdup("exited"),
 	};
 	r->nr_images = 2;
@@ -292,6 +299,7 @@ static const struct {
 	{"report-200.txt", {.width = 200}},
 	{"report-wide.txt", {.wide = true}},
 	{"report-size.txt", {.width = 120, .by = REPORT_BY_SIZE}},
+	{"report-process.txt", {.width = 120, .by = REPORT_BY_PROCESS}},
 	{"report.json", {.format = REPORT_JSON}},
 };
 #define SAMPLE_NR_REPORTS (sizeof(sample_reports) / sizeof(sample_reports[0]))

@@ -299,7 +299,7 @@ static void test_frames_of_one_codec_are_shared(void **state)
 	struct view v = {.r = r, .opts = &opts};
 	struct export_frames f;
 
-	assert_int_equal(groups__build(&v.groups, r), 0);
+	assert_int_equal(groups__build(&v.groups, r, true), 0);
 	assert_int_equal(export_frames__build(&f, &v), 0);
 	assert_int_equal(f.nr_stacks, 4);
 	assert_int_equal(f.nr, 9); /* three functions; the failed calls are of one of them */

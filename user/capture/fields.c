@@ -52,9 +52,11 @@ const struct field recording_fields[] = {
 
 const struct field target_fields[] = {
 	U32(m_target, pid, INT_MAX), U64(m_target, start_time),
-	STR(m_target, exe),	     STR(m_target, cmdline),
-	STR(m_target, build_id),     STR(m_target, language),
-	U64(m_target, cpu_ns),	     U64(m_target, rss_bytes),
+	STR(m_target, comm),	     STR(m_target, exe),
+	STR(m_target, cmdline),	     STR(m_target, build_id),
+	STR(m_target, language),     U64(m_target, cpu_ns),
+	U64(m_target, rss_bytes),    U64(m_target, begin_mono_ns),
+	U64(m_target, end_mono_ns),  U64(m_target, unmeasured_ns),
 	STR(m_target, end),	     END,
 };
 

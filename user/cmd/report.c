@@ -27,8 +27,8 @@ enum { OPT_FORMAT = 0x100, OPT_BY, OPT_WIDE };
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, "table, json or csv (default: table)", 1},
 	{"by", OPT_BY, "WHAT", 0,
-	 "codec: one row per function; size: the payload size classes of each as well (default: "
-	 "codec)",
+	 "codec: one row per function; size: the payload size classes of each as well; process: a "
+	 "row per function and process (default: codec)",
 	 1},
 	{"wide", OPT_WIDE, NULL, 0,
 	 "Full names and one line per row, however wide (default: fitted to the terminal)", 1},
@@ -61,8 +61,10 @@ static void set_by(struct report_args *a, const char *arg, struct argp_state *st
 		a->opts.by = REPORT_BY_CODEC;
 	else if (!strcmp(arg, "size"))
 		a->opts.by = REPORT_BY_SIZE;
+	else if (!strcmp(arg, "process"))
+		a->opts.by = REPORT_BY_PROCESS;
 	else
-		argp_error(state, "cannot report by '%s': it is codec or size", arg);
+		argp_error(state, "cannot report by '%s': it is codec, size or process", arg);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

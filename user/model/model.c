@@ -73,6 +73,7 @@ struct recording *recording__new(void)
 
 static void m_target__fini(struct m_target *t)
 {
+	free(t->comm);
 	free(t->exe);
 	free(t->cmdline);
 	free(t->build_id);

@@ -48,10 +48,15 @@ struct m_host {
 struct m_target {
 	u32 pid;
 	u64 start_time; /* field 22 of /proc/PID/stat, clock ticks since boot */
-	char *exe, *cmdline, *build_id, *language; /* language: "go1.26.8", "native" */
-	u64 cpu_ns; /* CPU time used while recording; M_NONE: not known */
+	char *comm, *exe, *cmdline, *build_id, *language; /* language: "go1.26.8", "native" */
+	u64 cpu_ns; /* CPU time used while it was measured; M_NONE: not known */
 	u64 rss_bytes;
-	char *end; /* NULL: still running; else "exited", ... */
+	u64 begin_mono_ns, end_mono_ns; /* it was measured in between; M_NONE: not, or not known */
+	/* How long it had run before, where its beginning was seen (fork, exec); M_NONE: it was there before
+	 * the recording. */
+	u64 unmeasured_ns;
+	char *end; /* why it was not measured to the end of the recording: "exited", "exec" (it runs another
+		    * program, which is a target of its own), "not measured"; NULL: it was */
 };
 
 /* A counter of calls: "cycles". In rows it has the same index. */

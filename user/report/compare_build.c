@@ -251,7 +251,7 @@ static int add_run(struct compare *c, u32 run)
 
 	if (!of)
 		goto out;
-	err = groups__build(&groups, r);
+	err = groups__build(&groups, r, true);
 	if (!err)
 		err = bias_list(r, &groups, &bias, &nr_biases);
 	if (!err)

@@ -64,7 +64,7 @@ int export__render(const struct recording *r, enum export_format format, enum ex
 		return -ENODATA;
 	strbuf__init(&text, MAX_EXPORT);
 	v.out = &text;
-	err = groups__build(&v.groups, r);
+	err = groups__build(&v.groups, r, true);
 	if (!err)
 		err = bias_list(r, &v.groups, &v.bias, &v.nr_biases);
 	if (!err)

@@ -6,7 +6,8 @@
 
 #include "report/table.h"
 
-#define MAX_PARA 65536 /* of one paragraph: a command line can be long */
+#define MAX_PARA      65536 /* of one paragraph: a command line can be long */
+#define TARGETS_SHOWN 3	    /* of many processes */
 
 static void print_title(struct view *v)
 {
@@ -52,11 +53,45 @@ static void print_target(struct view *v, const struct m_target *t, bool first)
 	add_name(&b, t->language);
 	strbuf__addf(&b, "; CPU time %s", cell_ns(buf, t->cpu_ns));
 	strbuf__addf(&b, ", resident %s", cell_bytes(buf, t->rss_bytes));
+	if (t->unmeasured_ns != M_NONE)
+		strbuf__addf(&b, "; not measured for its first %s", cell_ns(buf, t->unmeasured_ns));
 	if (t->end) {
 		strbuf__adds(&b, "; ");
 		add_name(&b, t->end);
 	}
 	table__para_buf(v, "", &b);
+}
+
+/* Of many processes, those behind the first ones. */
+static void print_other_targets(struct view *v, u32 from)
+{
+	const struct recording *r = v->r;
+	u32 ended = 0, unknown = 0;
+	char buf[CELL];
+	u64 cpu = 0;
+
+	for (u32 i = from; i < r->nr_targets; i++) {
+		u64 ns = r->target[i].cpu_ns;
+
+		unknown += ns == M_NONE || __builtin_add_overflow(cpu, ns, &cpu);
+		ended += r->target[i].end != NULL;
+	}
+	if (unknown)
+		cpu = M_NONE;
+	table__para(
+		v, "",
+		"and %u more processes, CPU time %s; %u of them ended (--by process: rows of each)",
+		r->nr_targets - from, cell_ns(buf, cpu), ended);
+}
+
+static void print_targets(struct view *v)
+{
+	u32 nr = v->r->nr_targets, shown = nr > TARGETS_SHOWN + 1 ? TARGETS_SHOWN : nr;
+
+	for (u32 i = 0; i < shown; i++)
+		print_target(v, &v->r->target[i], !i);
+	if (shown < nr)
+		print_other_targets(v, shown);
 }
 
 /* Those of the recording's time, whose keys begin with the prefix, or, without one, the others. */
@@ -183,8 +218,7 @@ static void print_versions(struct view *v)
 void table__facts(struct view *v)
 {
 	print_title(v);
-	for (u32 i = 0; i < v->r->nr_targets; i++)
-		print_target(v, &v->r->target[i], !i);
+	print_targets(v);
 	print_host(v, "host", "");
 	print_host(v, "meanwhile", M_RUN_FACT);
 	print_versions(v);

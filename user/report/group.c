@@ -31,7 +31,7 @@ static u64 max_known(u64 a, u64 b)
 
 static void group__init(struct group *g)
 {
-	*g = (struct group){.measured_ns = M_NONE, .raw_min_ns = M_NONE};
+	*g = (struct group){.measured_ns = M_NONE, .raw_min_ns = M_NONE, .cpu_ns = M_NONE};
 	m_dist__init(&g->inc);
 	m_dist__init(&g->exc);
 	sizes__init(&g->sizes);
@@ -98,6 +98,7 @@ int group__of_row(struct group *out, const struct group *g, u32 i)
 	group__init(out);
 	out->func = g->func;
 	out->target = g->target;
+	out->cpu_ns = g->cpu_ns;
 	out->outcome = g->outcome;
 	err = group__add(out, g->row[i]);
 	if (err)
@@ -110,24 +111,35 @@ static int cmp_u32(u32 a, u32 b)
 	return a < b ? -1 : a > b;
 }
 
-static int cmp_identity(const struct m_row *a, const struct m_row *b)
+static int cmp_identity(const struct m_row *a, const struct m_row *b, bool by_target)
 {
 	int c = cmp_u32(a->overflow, b->overflow);
 
 	if (c || a->overflow)
 		return c;
 	c = cmp_u32(a->func, b->func);
-	c = c ? c : cmp_u32(a->target, b->target);
+	if (!c && by_target)
+		c = cmp_u32(a->target, b->target);
 	return c ? c : cmp_u32(a->outcome, b->outcome);
+}
+
+static int cmp_rows_by(const void *pa, const void *pb, bool by_target)
+{
+	const struct m_row *a = *(const struct m_row *const *)pa;
+	const struct m_row *b = *(const struct m_row *const *)pb;
+	int c = cmp_identity(a, b, by_target);
+
+	return c ? c : cmp_u32(a->size_class, b->size_class);
 }
 
 static int cmp_rows(const void *pa, const void *pb)
 {
-	const struct m_row *a = *(const struct m_row *const *)pa;
-	const struct m_row *b = *(const struct m_row *const *)pb;
-	int c = cmp_identity(a, b);
+	return cmp_rows_by(pa, pb, false);
+}
 
-	return c ? c : cmp_u32(a->size_class, b->size_class);
+static int cmp_rows_of_targets(const void *pa, const void *pb)
+{
+	return cmp_rows_by(pa, pb, true);
 }
 
 static int cmp_groups(const void *pa, const void *pb)
@@ -142,7 +154,8 @@ static int cmp_groups(const void *pa, const void *pb)
 	c = strcmp(a->codec, b->codec);
 	c = c ? c : strcmp(a->op, b->op);
 	c = c ? c : strcmp(a->name, b->name);
-	c = c ? c : cmp_u32(a->target->pid, b->target->pid);
+	if (!c && a->target && b->target)
+		c = cmp_u32(a->target->pid, b->target->pid);
 	if (!c && a->target != b->target)
 		c = a->target < b->target ? -1 : 1;
 	if (!c && a->func != b->func)
@@ -218,34 +231,47 @@ static int mark_ambiguous(struct groups *gs)
 	return 0;
 }
 
+/* Is there a row of this process in the group? */
+static bool has_target(const struct group *g, u32 target)
+{
+	for (u32 i = g->nr_rows; i-- > 0;)
+		if (g->row[i]->target == target)
+			return true;
+	return false;
+}
+
 static int groups__add_row(struct groups *gs, const struct recording *r, u32 i)
 {
 	const struct m_row *row = gs->row[i];
 	struct group *g;
 	int err = 0;
 
-	if (!i || cmp_identity(gs->row[i - 1], row)) {
+	if (!i || cmp_identity(gs->row[i - 1], row, gs->by_target)) {
 		g = &gs->v[gs->nr++];
 		group__init(g);
 		if (!row->overflow) {
 			g->func = &r->func[row->func];
-			g->target = &r->target[row->target];
+			g->target = gs->by_target ? &r->target[row->target] : NULL;
+			g->cpu_ns = 0;
 		}
 		g->outcome = row->outcome;
 		g->row = &gs->row[i];
 		err = group__name(g);
 	}
 	g = &gs->v[gs->nr - 1];
+	if (!row->overflow && !has_target(g, row->target))
+		g->cpu_ns = add_known(g->cpu_ns, r->target[row->target].cpu_ns);
 	g->nr_rows++;
 	return err ? err : group__add(g, row);
 }
 
-int groups__build(struct groups *gs, const struct recording *r)
+int groups__build(struct groups *gs, const struct recording *r, bool by_target)
 {
 	u32 nr = 0;
 	int err = 0;
 
-	*gs = (struct groups){0};
+	/* One process is all of them. */
+	*gs = (struct groups){.by_target = by_target || r->nr_targets == 1};
 	gs->row = array_alloc(r->nr_rows, sizeof(*gs->row));
 	gs->v = array_alloc(r->nr_rows, sizeof(*gs->v));
 	if (!gs->row || !gs->v) {
@@ -255,7 +281,7 @@ int groups__build(struct groups *gs, const struct recording *r)
 	for (u32 i = 0; i < r->nr_rows; i++)
 		if (r->row[i].count)
 			gs->row[nr++] = &r->row[i];
-	qsort(gs->row, nr, sizeof(*gs->row), cmp_rows);
+	qsort(gs->row, nr, sizeof(*gs->row), gs->by_target ? cmp_rows_of_targets : cmp_rows);
 	for (u32 i = 0; !err && i < nr; i++)
 		err = groups__add_row(gs, r, i);
 	if (!err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * group.h - the rows of a report out of the rows of a recording: those of one function, process and
- * outcome together, whatever their payload size.
+ * group.h - the rows of a report out of the rows of a recording: those of one function and outcome
+ * together, whatever their payload size, of each process or of all.
  */
 #ifndef HBPROF_GROUP_H
 #define HBPROF_GROUP_H
@@ -12,10 +12,12 @@ struct group {
 	/* Escaped for a terminal; "n/a" where the recording has no name. Owned by the group. */
 	char *codec, *op, *name;
 	const struct m_func *func;     /* NULL for the overflow row */
-	const struct m_target *target; /* NULL for the overflow row */
+	const struct m_target *target; /* NULL for the overflow row, and of several together */
+	u64 cpu_ns;		       /* CPU time of the target, or of all; M_NONE: not known */
 	u8 outcome;
 	bool ambiguous; /* another function of this codec and operation has the same short name */
-	const struct m_row **row; /* by size class; points into the recording's rows */
+	const struct m_row *
+		*row; /* by size class, of all processes; points into the recording's rows */
 	u32 nr_rows;
 	u64 calls;
 	u64 errors;	 /* failed calls of the same function and process; M_NONE: cannot be told */
@@ -32,10 +34,12 @@ struct groups {
 	struct group *v; /* by total time, largest first; the overflow row last */
 	u32 nr;
 	const struct m_row **row; /* what the groups' rows point into */
+	bool by_target;
 };
 
-/* 0 or -ENOMEM. The recording must outlive the groups. */
-int groups__build(struct groups *g, const struct recording *r);
+/* by_target: each process has groups of its own; else those of all processes are together. 0 or -ENOMEM. The
+ * recording must outlive the groups. */
+int groups__build(struct groups *g, const struct recording *r, bool by_target);
 void groups__fini(struct groups *g);
 
 /* The name without the folders of its Go package: "v2.(*encMode).Marshal" is shown as

@@ -315,17 +315,36 @@ static void print_counter_list(struct view *v, struct jsonw *w)
 	jsonw__end_object(w);
 }
 
-static void print_target(struct jsonw *w, const struct m_target *t)
+static u64 calls_of(const struct recording *r, u32 target)
 {
+	u64 calls = 0;
+
+	for (u32 i = 0; i < r->nr_rows; i++)
+		if (!r->row[i].overflow && r->row[i].target == target)
+			calls += r->row[i].count;
+	return calls;
+}
+
+static void print_target(struct jsonw *w, const struct recording *r, u32 target)
+{
+	const struct m_target *t = &r->target[target];
+	u64 measured = t->begin_mono_ns == M_NONE || t->end_mono_ns == M_NONE
+			       ? M_NONE
+			       : t->end_mono_ns - t->begin_mono_ns;
+
 	jsonw__object(w, NULL);
 	jsonw__u64(w, "pid", t->pid);
 	jsonw__u64(w, "start_time", t->start_time);
+	jsonw__str(w, "comm", t->comm);
 	jsonw__str(w, "exe", t->exe);
 	jsonw__str(w, "cmdline", t->cmdline);
 	jsonw__str(w, "build_id", t->build_id);
 	jsonw__str(w, "language", t->language);
 	jsonw__u64(w, "cpu_ns", t->cpu_ns);
 	jsonw__u64(w, "rss_bytes", t->rss_bytes);
+	jsonw__u64(w, "measured_ns", measured);
+	jsonw__u64(w, "unmeasured_ns", t->unmeasured_ns);
+	jsonw__u64(w, "calls", calls_of(r, target));
 	jsonw__str(w, "end", t->end);
 	jsonw__end_object(w);
 }
@@ -341,7 +360,7 @@ static void print_head(struct view *v, struct jsonw *w)
 	jsonw__str(w, "stop_reason", r->stop_reason);
 	jsonw__array(w, "targets");
 	for (u32 i = 0; i < r->nr_targets; i++)
-		print_target(w, &r->target[i]);
+		print_target(w, r, i);
 	jsonw__end_array(w);
 	jsonw__object(w, "host");
 	for (u32 i = 0; i < r->host.nr_facts; i++)

@@ -180,12 +180,17 @@ static int add_targets(struct merge *m, const struct recording *r)
 		to->target[to->nr_targets++] = (struct m_target){
 			.pid = t->pid,
 			.start_time = t->start_time,
+			.comm = copy(t->comm, &err),
 			.exe = copy(t->exe, &err),
 			.cmdline = copy(t->cmdline, &err),
 			.build_id = copy(t->build_id, &err),
 			.language = copy(t->language, &err),
 			.cpu_ns = t->cpu_ns,
 			.rss_bytes = t->rss_bytes,
+			/* Of several recordings these are moments of different clocks. */
+			.begin_mono_ns = M_NONE,
+			.end_mono_ns = M_NONE,
+			.unmeasured_ns = t->unmeasured_ns,
 			.end = copy(t->end, &err),
 		};
 	}

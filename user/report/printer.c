@@ -43,7 +43,8 @@ int report__print(const struct recording *r, const struct report_opts *opts, FIL
 
 	strbuf__init(&text, MAX_REPORT);
 	v.out = &text;
-	err = groups__build(&v.groups, r);
+	err = groups__build(&v.groups, r,
+			    opts->format != REPORT_TABLE || opts->by == REPORT_BY_PROCESS);
 	if (!err)
 		err = bias_list(r, &v.groups, &v.bias, &v.nr_biases);
 	if (err)

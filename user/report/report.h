@@ -12,11 +12,11 @@
 #include "model/model.h"
 
 enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
-enum report_by { REPORT_BY_CODEC, REPORT_BY_SIZE };
+enum report_by { REPORT_BY_CODEC, REPORT_BY_SIZE, REPORT_BY_PROCESS };
 
 struct report_opts {
 	enum report_format format;
-	enum report_by by; /* of the table and of CSV; JSON always has both */
+	enum report_by by; /* of the table; BY_SIZE of CSV, too; JSON always has all */
 	bool wide;	   /* full names, one line per row, whatever the width */
 	u32 width;	   /* columns of the reader's terminal; 0: one line per row */
 };

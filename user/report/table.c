@@ -97,10 +97,10 @@ static void set_dist(struct cells *c, const struct m_dist *d, const struct group
 	}
 	set_ns(c, C_MAX, d->count ? d->max_ns : M_NONE, resolution, l);
 	set(c, C_TOTAL, cell_ns(buf, d->sum_ns));
-	if (!g->target)
+	if (!g->func)
 		return;
-	set(c, C_CPU, cell_pct(buf, pct_of(d->sum_ns, g->target->cpu_ns)));
-	l->no_cpu |= g->target->cpu_ns == M_NONE || !g->target->cpu_ns;
+	set(c, C_CPU, cell_pct(buf, pct_of(d->sum_ns, g->cpu_ns)));
+	l->no_cpu |= g->cpu_ns == M_NONE || !g->cpu_ns;
 }
 
 static void set_calls(struct cells *c, struct group *g, struct legend *l)

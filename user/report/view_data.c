@@ -60,9 +60,9 @@ static int derive(struct live_view *v)
 	if (!err)
 		err = since__init(&v->recent, v->now, v->last);
 	if (!err)
-		err = groups__build(&v->all, &v->whole.rec);
+		err = groups__build(&v->all, &v->whole.rec, true);
 	if (!err)
-		err = groups__build(&v->part, &v->recent.rec);
+		err = groups__build(&v->part, &v->recent.rec, true);
 	if (!err)
 		err = bias_list(&v->whole.rec, &v->all, &v->bias, &v->nr_biases);
 	if (err)

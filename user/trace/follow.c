@@ -367,13 +367,6 @@ static int cmp_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static u64 unmeasured_ns(const struct session_proc *sp)
-{
-	return sp->born_mono_ns && sp->begin_mono_ns > sp->born_mono_ns
-		       ? sp->begin_mono_ns - sp->born_mono_ns
-		       : 0;
-}
-
 static void tell_late(struct session *s)
 {
 	u64 *ns = array_alloc((size_t)s->nr_procs + 1, sizeof(*ns));
@@ -381,8 +374,8 @@ static void tell_late(struct session *s)
 	u32 nr = 0;
 
 	for (u32 i = 0; ns && i < s->nr_procs; i++)
-		if (unmeasured_ns(&s->proc[i]))
-			ns[nr++] = unmeasured_ns(&s->proc[i]);
+		if (s->rec->target[i].unmeasured_ns != M_NONE)
+			ns[nr++] = s->rec->target[i].unmeasured_ns;
 	if (ns && nr > SAID_EACH) {
 		qsort(ns, nr, sizeof(*ns), cmp_u64);
 		session__warn(s,
@@ -392,10 +385,10 @@ static void tell_late(struct session *s)
 			      format_ns(most, sizeof(most), ns[nr - 1]));
 	}
 	for (u32 i = 0; nr && nr <= SAID_EACH && i < s->nr_procs; i++)
-		if (unmeasured_ns(&s->proc[i]))
+		if (s->rec->target[i].unmeasured_ns != M_NONE)
 			session__warn(s, "process %u was not measured for its first %s",
 				      s->rec->target[i].pid,
-				      format_ns(mid, sizeof(mid), unmeasured_ns(&s->proc[i])));
+				      format_ns(mid, sizeof(mid), s->rec->target[i].unmeasured_ns));
 	free(ns);
 }
 

@@ -36,11 +36,15 @@ static int describe(struct session *s, u32 proc)
 	t = &v[proc];
 	*t = (struct m_target){.pid = p->pid,
 			       .start_time = p->start_time,
+			       .comm = dup_or_null(p->comm),
 			       .exe = dup_or_null(p->exe),
 			       .cmdline = dup_or_null(p->cmdline),
 			       .language = dup_or_null(pp->language),
 			       .cpu_ns = M_NONE,
-			       .rss_bytes = M_NONE};
+			       .rss_bytes = M_NONE,
+			       .begin_mono_ns = M_NONE,
+			       .end_mono_ns = M_NONE,
+			       .unmeasured_ns = M_NONE};
 	if (pp->nr_maps)
 		t->build_id = dup_or_null(s->plan->image[pp->map[0].image].im->build_id);
 	rec->nr_targets = proc + 1;
@@ -178,6 +182,7 @@ int session__begin_proc(struct session *s, u32 proc)
 {
 	struct session_proc *sp = &s->proc[proc];
 	const struct proc *p = s->plan->proc[proc].proc;
+	struct m_target *t = &s->rec->target[proc];
 	u32 pid = (u32)p->pid;
 	struct hb_proc value;
 	u64 rss;
@@ -186,7 +191,9 @@ int session__begin_proc(struct session *s, u32 proc)
 		return 0;
 	if (proc__usage(p, &sp->cpu_begin_ns, &rss))
 		sp->cpu_begin_ns = M_NONE;
-	sp->begin_mono_ns = mono_ns();
+	t->begin_mono_ns = sp->begin_mono_ns = mono_ns();
+	if (sp->born_mono_ns && sp->born_mono_ns < sp->begin_mono_ns)
+		t->unmeasured_ns = sp->begin_mono_ns - sp->born_mono_ns;
 	s->nr_measured++;
 	value = sample_layout(s, proc);
 	value.index = proc;
@@ -221,6 +228,8 @@ void session__end_proc(struct session *s, u32 proc, const char *why)
 	forget(s, proc);
 	s->nr_measured -= sp->begin_mono_ns > 0;
 	sp->end_mono_ns = mono_ns();
+	if (sp->begin_mono_ns)
+		s->rec->target[proc].end_mono_ns = sp->end_mono_ns;
 	if (sp->pidfd >= 0)
 		close(sp->pidfd);
 	sp->pidfd = -1;

@@ -70,6 +70,8 @@ static void note_ends(struct session *s)
 	for (u32 i = 0; i < s->nr_procs; i++) {
 		struct m_target *t = &s->rec->target[i];
 
+		if (s->proc[i].begin_mono_ns && t->end_mono_ns == M_NONE)
+			t->end_mono_ns = s->end_mono_ns;
 		if (!t->end && !proc__alive(s->plan->proc[i].proc))
 			t->end = strdup("exited");
 		if (t->end)
@@ -214,6 +216,7 @@ static int dup_targets(const struct recording *from, struct recording *rec)
 		struct m_target *t = &rec->target[i];
 
 		*t = *f;
+		t->comm = dup_or_null(f->comm);
 		t->exe = dup_or_null(f->exe);
 		t->cmdline = dup_or_null(f->cmdline);
 		t->build_id = dup_or_null(f->build_id);

@@ -25,7 +25,10 @@ _hbprof_values() { # command, option
     compare--by) echo codec size ;;
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
-    compare--metric) echo mean p50 p90 p99 p99.9 calls/s ;;
+    compare--metric)
+        echo mean p50 p90 p99 p99.9 calls/s cycles instructions ipc cache-misses cache-references \
+            cache-miss-rate branches branch-misses page-faults context-switches task-clock
+        ;;
     record--counters | run--counters)
         echo none cycles instructions cache-references cache-misses branches branch-misses \
             L1-dcache-loads L1-dcache-load-misses task-clock page-faults context-switches

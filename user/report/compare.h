@@ -36,16 +36,19 @@ enum metric_kind {
 	METRIC_MEAN,
 	METRIC_QUANTILE,
 	METRIC_RATE,
-	METRIC_ABSENT, /* a name that is known, of something captures do not carry yet */
+	METRIC_COUNTER, /* of the calls that have it; or the quotient of two */
 };
 
 struct metric {
 	const char *name;  /* of --metric and JSON: "p99" */
 	const char *title; /* of tables: "P99" */
 	enum metric_kind kind;
-	u32 q;		  /* in 1/10,000 */
-	const char *lack; /* why there is no value */
-	bool asked_only;  /* shown when named only */
+	u32 q;		 /* in 1/10,000 */
+	bool asked_only; /* shown when named only; other counters where every run has them */
+	bool more_better;
+	/* of counters: their names, as in captures */
+	const char *over, *under; /* under NULL: per call */
+	double scale;		  /* 100: percent */
 };
 
 extern const struct metric compare_metrics[];
@@ -138,6 +141,11 @@ static inline const char *compare_forbids(const struct compare *c, u32 side)
 }
 /* Half the sum of differences between the shares of the size classes: 0 the same, 1 disjoint. */
 double compare_size_shift(const struct compare *c, const struct compare_row *row, u32 side);
+
+/* compare_counter.c: 0 or -ENOMEM; false, and why there is no value that may be compared. */
+int sample_counter(const struct sample *s, const struct metric *m, struct estimate *e);
+bool sample_counter_allowed(const struct sample *s, const struct metric *m, const char *label,
+			    char *why, size_t len);
 
 /* compare_metric.c: fills the cells. 0 or -ENOMEM. */
 int compare__judge(struct compare *c);

@@ -153,6 +153,10 @@ static u32 blocks_of(const struct compare *c, const struct recording *r)
 	size_t samples = (size_t)c->nr_rows * c->nr_runs;
 	size_t most = samples ? MAX_TOTAL_BLOCKS / samples : MAX_BLOCKS;
 
+	/* Beside each stand the counters of its calls. */
+	if (r->counters.nr)
+		most /= 4;
+
 	most = most > MAX_BLOCKS ? MAX_BLOCKS : most < MIN_BLOCKS ? MIN_BLOCKS : most;
 	return r->nr_intervals < most ? r->nr_intervals : (u32)most;
 }
@@ -169,6 +173,13 @@ static int sample__start(struct sample *s, const struct recording *r, u32 nr_blo
 	if (!s->block)
 		return -ENOMEM;
 	s->nr_blocks = nr_blocks;
+	s->counters = &r->counters;
+	if (r->counters.nr) {
+		s->ctr_block = array_alloc((size_t)nr_blocks * r->counters.nr,
+					   sizeof(*s->ctr_block));
+		if (!s->ctr_block)
+			return -ENOMEM;
+	}
 	for (u32 i = 0; i < nr_blocks; i++)
 		m_dist__init(&s->block[i].dist);
 	for (u32 i = 0; i < r->nr_intervals; i++) {
@@ -240,6 +251,27 @@ static int add_deltas(const struct recording *r, u32 interval, struct sample *(*
 	return err;
 }
 
+static void add_ctr_deltas(const struct recording *r, u32 interval, struct sample *(*of)[2])
+{
+	const struct m_interval *iv = &r->interval[interval];
+
+	for (u32 i = 0; i < iv->nr_ctrs; i++) {
+		const struct m_ctr_delta *d = &iv->ctr[i];
+
+		for (u32 k = 0; k < 2; k++) {
+			struct sample *s = of[d->row][k];
+			struct sample_ctr *b;
+
+			if (!s)
+				continue;
+			b = &s->ctr_block[block_of(r, interval, s->nr_blocks) * r->counters.nr +
+					  d->ctr];
+			b->calls += d->calls;
+			b->sum += d->sum;
+		}
+	}
+}
+
 static int add_run(struct compare *c, u32 run)
 {
 	const struct recording *r = run_at(c, run)->r;
@@ -256,8 +288,10 @@ static int add_run(struct compare *c, u32 run)
 		err = bias_list(r, &groups, &bias, &nr_biases);
 	if (!err)
 		err = add_rows(c, run, of, bias, nr_biases);
-	for (u32 i = 0; !err && i < r->nr_intervals; i++)
+	for (u32 i = 0; !err && i < r->nr_intervals; i++) {
 		err = add_deltas(r, i, of);
+		add_ctr_deltas(r, i, of);
+	}
 	for (u32 i = 0; !err && i < c->nr_rows; i++)
 		if (c->row[i].sample[run].func)
 			err = sample__finish(&c->row[i].sample[run]);
@@ -305,12 +339,31 @@ static int cmp_rows(const void *pa, const void *pb)
 	return cmp_key(&a->key, &b->key);
 }
 
+/* Was it counted in every run? */
+static bool counted_everywhere(const struct compare *c, const struct metric *m)
+{
+	for (u32 i = 0; i < c->nr_runs; i++) {
+		const struct m_counters *list = &run_at(c, i)->r->counters;
+
+		if (m_counters__find(list, m->over) < 0 ||
+		    (m->under && m_counters__find(list, m->under) < 0))
+			return false;
+	}
+	return true;
+}
+
+static bool shown_unasked(const struct compare *c, const struct metric *m)
+{
+	return m->kind == METRIC_COUNTER ? !m->asked_only && counted_everywhere(c, m)
+					 : !m->asked_only;
+}
+
 static void choose_metrics(struct compare *c)
 {
 	for (u32 i = 0; i < c->opts->nr_metrics; i++)
 		c->metric[c->nr_metrics++] = c->opts->metric[i];
 	for (u32 i = 0; !c->opts->nr_metrics && i < compare_nr_metrics; i++)
-		if (!compare_metrics[i].asked_only)
+		if (shown_unasked(c, &compare_metrics[i]))
 			c->metric[c->nr_metrics++] = &compare_metrics[i];
 }
 

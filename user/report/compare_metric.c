@@ -21,18 +21,41 @@
 #define SIZE_SHIFT 0.25 /* share of calls in other size classes that forbids a comparison */
 #define MAX_LOST   0.10 /* share of calls without a sample that forbids one */
 
+#define LATENCY(name, title, kind, q)                             \
+	{                                                         \
+		name, title, kind, q, false, false, NULL, NULL, 0 \
+	}
+#define COUNTER(name, title, asked)                                         \
+	{                                                                   \
+		name, title, METRIC_COUNTER, 0, asked, false, name, NULL, 0 \
+	}
+#define QUOTIENT(name, title, asked, better, over, under, scale)                  \
+	{                                                                         \
+		name, title, METRIC_COUNTER, 0, asked, better, over, under, scale \
+	}
+
 const struct metric compare_metrics[] = {
-	{"mean", "mean", METRIC_MEAN, 0, NULL, false},
-	{"p50", "P50", METRIC_QUANTILE, DIST_P50, NULL, false},
-	{"p90", "P90", METRIC_QUANTILE, DIST_P90, NULL, false},
-	{"p99", "P99", METRIC_QUANTILE, DIST_P99, NULL, false},
-	{"p99.9", "P99.9", METRIC_QUANTILE, DIST_P999, NULL, false},
-	{"calls/s", "calls/s", METRIC_RATE, 0, NULL, false},
-	{"cycles", "cycles", METRIC_ABSENT, 0, "the captures hold no hardware counters", true},
-	{"instructions", "instructions", METRIC_ABSENT, 0, "the captures hold no hardware counters",
-	 true},
-	{"cache-misses", "cache misses", METRIC_ABSENT, 0, "the captures hold no hardware counters",
-	 true},
+	LATENCY("mean", "mean", METRIC_MEAN, 0),
+	LATENCY("p50", "P50", METRIC_QUANTILE, DIST_P50),
+	LATENCY("p90", "P90", METRIC_QUANTILE, DIST_P90),
+	LATENCY("p99", "P99", METRIC_QUANTILE, DIST_P99),
+	LATENCY("p99.9", "P99.9", METRIC_QUANTILE, DIST_P999),
+	{"calls/s", "calls/s", METRIC_RATE, 0, false, true, NULL, NULL, 0},
+	COUNTER("cycles", "cycles", false),
+	COUNTER("instructions", "instructions", false),
+	QUOTIENT("ipc", "IPC", false, true, "instructions", "cycles", 1),
+	COUNTER("cache-misses", "cache misses", false),
+	COUNTER("cache-references", "cache references", true),
+	QUOTIENT("cache-miss-rate", "cache miss rate", true, false, "cache-misses",
+		 "cache-references", 100),
+	COUNTER("branches", "branches", true),
+	COUNTER("branch-misses", "branch misses", true),
+	COUNTER("L1-dcache-load-misses", "L1d misses", true),
+	COUNTER("LLC-load-misses", "LLC misses", true),
+	COUNTER("dTLB-load-misses", "dTLB misses", true),
+	COUNTER("page-faults", "page faults", true),
+	COUNTER("context-switches", "context switches", true),
+	COUNTER("task-clock", "task clock ns", true),
 };
 const u32 compare_nr_metrics = sizeof(compare_metrics) / sizeof(compare_metrics[0]);
 
@@ -125,7 +148,7 @@ static void note_systematic(struct side_est *s, u32 i)
 	const struct estimate *e = &s->run[i];
 	double probe, edge[2] = {0, 0}, d;
 
-	if (s->m->kind == METRIC_RATE)
+	if (s->m->kind == METRIC_RATE || s->m->kind == METRIC_COUNTER)
 		return;
 	probe = s->sample[i]->uncertainty_ns / e->value;
 	if (s->m->kind == METRIC_QUANTILE) {
@@ -147,8 +170,8 @@ static int run_estimate(const struct metric *m, const struct sample *s, struct e
 		return sample_quantile(s, m->q, e);
 	case METRIC_RATE:
 		return sample_rate(s, e);
-	case METRIC_ABSENT:
-		break;
+	case METRIC_COUNTER:
+		return sample_counter(s, m, e);
 	}
 	*e = (struct estimate){.value = NAN};
 	return 0;
@@ -242,7 +265,7 @@ static void set_ratio(const struct compare *c, const struct side_est *a, const s
 		      struct compare_cell *cell)
 {
 	double delta = b->log - a->log, df = welch_df(a, b), t = stat_t_crit(COMPARE_LEVEL, df);
-	bool rate = a->m->kind == METRIC_RATE;
+	bool better = a->m->more_better;
 	double bad = log1p(c->opts->fail_over);
 
 	cell->rlo = exp(delta - ratio_distance(a, b, t, df, 0));
@@ -253,7 +276,7 @@ static void set_ratio(const struct compare *c, const struct side_est *a, const s
 	if (c->opts->fail_over < 0)
 		return;
 	/* One-sided: only worse counts. */
-	cell->worse_p = p_of_gap(a, b, df, (rate ? -delta : delta) - bad, rate ? 1 : 0) / 2;
+	cell->worse_p = p_of_gap(a, b, df, (better ? -delta : delta) - bad, better ? 1 : 0) / 2;
 }
 
 /* ---- what forbids a verdict ---- */
@@ -324,17 +347,24 @@ static bool side_allowed(const struct compare *c, const struct side_est *a,
 	return true;
 }
 
-static bool latency_allowed(const struct compare *c, const struct compare_row *row,
-			    const struct side_est *a, const struct side_est *b, u32 side,
-			    struct compare_cell *cell)
+static bool run_allowed(const struct side_est *s, u32 run, const char *label, char *why, size_t len)
+{
+	if (s->m->kind == METRIC_COUNTER)
+		return sample_counter_allowed(s->sample[run], s->m, label, why, len);
+	return probe_allows(s->sample[run], s->run[run].value, label, why, len);
+}
+
+static bool value_allowed(const struct compare *c, const struct compare_row *row,
+			  const struct side_est *a, const struct side_est *b, u32 side,
+			  struct compare_cell *cell)
 {
 	const struct side_est *both[2] = {a, b};
 	char text[COMPARE_WHY];
 
 	for (u32 k = 0; k < 2; k++) {
 		for (u32 i = 0; i < both[k]->nr; i++) {
-			if (probe_allows(both[k]->sample[i], both[k]->run[i].value,
-					 c->side[k ? side : 0].label, text, sizeof(text)))
+			if (run_allowed(both[k], i, c->side[k ? side : 0].label, text,
+					sizeof(text)))
 				continue;
 			forbid(cell, VERDICT_NOT, text);
 			return false;
@@ -374,7 +404,7 @@ static void cell__init(struct compare_cell *cell)
 				      NAN, NAN, NAN, NAN, VERDICT_NONE, ""};
 }
 
-static void set_value(const struct side_est *s, struct compare_cell *cell)
+static void set_value(const struct side_est *s, const char *label, struct compare_cell *cell)
 {
 	double d[2], t;
 
@@ -382,8 +412,11 @@ static void set_value(const struct side_est *s, struct compare_cell *cell)
 		/* A mean of 0 ns is a value, though nothing can be divided by it. */
 		if (s->nr == 1 && s->sample[0]->func)
 			cell->value = s->run[0].value;
-		if (s->m->lack)
-			snprintf(cell->why, sizeof(cell->why), "%s", s->m->lack);
+		for (u32 i = 0; s->m->kind == METRIC_COUNTER && i < s->nr; i++)
+			if (s->sample[i]->func &&
+			    !sample_counter_allowed(s->sample[i], s->m, label, cell->why,
+						    sizeof(cell->why)))
+				break;
 		return;
 	}
 	cell->value = exp(s->log);
@@ -406,21 +439,21 @@ static void judge(const struct compare *c, const struct compare_row *row, const 
 {
 	if (!row->in[0] || !row->in[side])
 		return;
-	if (a->m->kind == METRIC_ABSENT) {
-		forbid(cell, VERDICT_NOT, a->m->lack);
-		return;
-	}
 	if (a->nr != b->nr && (a->nr == 1 || b->nr == 1)) {
 		forbid(cell, VERDICT_NOT, "one run against several: its spread is not known");
 		return;
 	}
+	if (a->m->kind == METRIC_COUNTER && !value_allowed(c, row, a, b, side, cell))
+		return;
 	if (isnan(a->log) || isnan(b->log)) {
-		forbid(cell, VERDICT_FEW, "no such percentile, or not in every run");
+		forbid(cell, VERDICT_FEW,
+		       a->m->kind == METRIC_COUNTER ? "0, or not in every run"
+						    : "no such percentile, or not in every run");
 		return;
 	}
 	if (!side_allowed(c, a, b, side, cell))
 		return;
-	if (a->m->kind != METRIC_RATE && !latency_allowed(c, row, a, b, side, cell))
+	if (a->m->kind != METRIC_RATE && !value_allowed(c, row, a, b, side, cell))
 		return;
 	cell->ratio = exp(b->log - a->log);
 	if (!enough_intervals(c, a, c->side[0].label, cell) ||
@@ -447,7 +480,7 @@ static int judge_row(struct compare *c, struct compare_row *row, u32 metric, str
 		err = side_estimate(c, row, c->metric[metric], side, b);
 		if (err)
 			break;
-		set_value(b, cell);
+		set_value(b, c->side[side].label, cell);
 		if (side)
 			judge(c, row, a, b, side, cell);
 	}
@@ -458,7 +491,7 @@ static enum verdict verdict_of(const struct compare_cell *cell, enum metric_kind
 {
 	if (!(cell->p_holm <= COMPARE_LEVEL))
 		return VERDICT_SAME;
-	if (kind == METRIC_RATE)
+	if (kind == METRIC_RATE || kind == METRIC_COUNTER)
 		return cell->ratio > 1 ? VERDICT_MORE : VERDICT_FEWER;
 	return cell->ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
 }

@@ -17,6 +17,8 @@ void sample__init(struct sample *s)
 	*s = (struct sample){.measured_ns = M_NONE};
 	m_dist__init(&s->dist);
 	sizes__init(&s->sizes);
+	for (u32 i = 0; i < HB_CTRS; i++)
+		m_ctr__init(&s->ctr[i]);
 }
 
 void sample__fini(struct sample *s)
@@ -24,6 +26,7 @@ void sample__fini(struct sample *s)
 	for (u32 i = 0; s->block && i < s->nr_blocks; i++)
 		m_dist__fini(&s->block[i].dist);
 	free(s->block);
+	free(s->ctr_block);
 	m_dist__fini(&s->dist);
 	sizes__fini(&s->sizes);
 	free(s->edge);
@@ -40,6 +43,8 @@ int sample__add_row(struct sample *s, const struct m_row *row, const struct m_fu
 	if (row->measured_ns != M_NONE &&
 	    (s->measured_ns == M_NONE || row->measured_ns > s->measured_ns))
 		s->measured_ns = row->measured_ns;
+	for (u32 i = 0; i < HB_CTRS; i++)
+		m_ctr__merge(&s->ctr[i], &row->ctr[i]);
 	if (row->size_class < HB_SIZE_CLASSES)
 		s->size_n[row->size_class] += row->count;
 	if (m_dist__merge(&s->dist, &row->dist[HB_DIST_LEAF]) ||
@@ -187,7 +192,7 @@ static double block_below(const struct m_dist *d, u32 idx, double part, double *
 	return below;
 }
 
-static bool can_vary(const struct sample *s)
+bool sample_can_vary(const struct sample *s)
 {
 	return s->complete && s->nr_busy >= STAT_MIN_BLOCKS;
 }
@@ -234,15 +239,14 @@ int sample_quantile(const struct sample *s, u32 q, struct estimate *e)
 	b = b < s->nr_edges / 2 ? b : s->nr_edges / 2 - 1;
 	e->edge_lo = s->edge[2 * b];
 	e->edge_hi = s->edge[2 * b + 1];
-	if (!can_vary(s)) {
+	if (!sample_can_vary(s)) {
 		e->few = true;
 		return 0;
 	}
 	return quantile_deff(s, e->value, b, e);
 }
 
-/* The standard error of sum(y) / sum(x) over the blocks, relative to the ratio. */
-static int ratio_error(const struct sample *s, const double *y, const double *x, double floor,
+int sample_ratio_error(const struct sample *s, const double *y, const double *x, double floor,
 		       struct estimate *e)
 {
 	double *z = array_alloc(s->nr_blocks, sizeof(*z)), sy = 0, sx = 0;
@@ -290,7 +294,7 @@ static int blocks_error(const struct sample *s, bool rate, double mean, struct e
 		y[i] = (double)(rate ? b->dist.count : b->dist.sum_ns);
 		x[i] = rate ? b->seconds : (double)b->dist.count;
 	}
-	err = ratio_error(s, y, x, rate ? 0 : independent_variance(s, mean), e);
+	err = sample_ratio_error(s, y, x, rate ? 0 : independent_variance(s, mean), e);
 out:
 	free(y);
 	free(x);
@@ -303,7 +307,7 @@ int sample_mean(const struct sample *s, struct estimate *e)
 	if (!s->dist.count)
 		return 0;
 	e->value = (double)s->dist.sum_ns / (double)s->dist.count;
-	e->few = !can_vary(s);
+	e->few = !sample_can_vary(s);
 	return e->few ? 0 : blocks_error(s, false, e->value, e);
 }
 
@@ -317,6 +321,6 @@ int sample_rate(const struct sample *s, struct estimate *e)
 	e->value = (double)s->count * 1e9 / (double)s->measured_ns;
 	for (u32 i = 0; i < s->nr_blocks; i++)
 		seconds += s->block[i].seconds;
-	e->few = !can_vary(s) || !(seconds > 0);
+	e->few = !sample_can_vary(s) || !(seconds > 0);
 	return e->few ? 0 : blocks_error(s, true, 0, e);
 }

@@ -23,6 +23,11 @@ struct sample_block {
 	double seconds;
 };
 
+/* A counter in the calls of a block. */
+struct sample_ctr {
+	u64 calls, sum;
+};
+
 struct sample {
 	const struct m_func *func; /* NULL: the recording does not have the row */
 	struct m_dist dist;	   /* inclusive latency */
@@ -34,6 +39,10 @@ struct sample {
 	bool complete; /* the blocks add up to the whole */
 	u64 size_n[HB_SIZE_CLASSES];
 	struct sizes sizes;
+	const struct m_counters *counters; /* the recording's list; NULL: func is NULL */
+	struct m_ctr ctr[HB_CTRS];
+	struct sample_ctr
+		*ctr_block; /* [block * counters->nr + counter]; NULL: none were asked for */
 	/* of the probe, of the functions' most doubtful one */
 	bool calibrated;
 	double bias_ns, uncertainty_ns, resolution_ns;
@@ -71,5 +80,11 @@ double sample_below(const struct sample *s, double v);
 int sample_quantile(const struct sample *s, u32 q, struct estimate *e);
 int sample_mean(const struct sample *s, struct estimate *e);
 int sample_rate(const struct sample *s, struct estimate *e);
+/* The standard error of sum(y) / sum(x) over the blocks, relative to the ratio; floor: what the sum of y
+ * varies by at least. 0 or -ENOMEM. */
+int sample_ratio_error(const struct sample *s, const double *y, const double *x, double floor,
+		       struct estimate *e);
+/* Are there enough intervals to tell a variance? */
+bool sample_can_vary(const struct sample *s);
 
 #endif

@@ -253,7 +253,10 @@ static void print_lost(struct view *v)
 		if (!c->lost[i])
 			continue;
 		table__para(v, nr++ ? "" : "without", "%s%s: %s", cell_count(n, c->lost[i]),
-			    i < HB_CTR_LOST_LAG ? " calls" : "", lost_reasons[i]);
+			    i >= HB_CTR_LOST_LAG ? ""
+			    : c->lost[i] == 1	 ? " call"
+						 : " calls",
+			    lost_reasons[i]);
 	}
 }
 

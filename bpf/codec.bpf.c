@@ -21,6 +21,7 @@
 #include "task.bpf.h"
 #include "row.bpf.h"
 #include "counters.bpf.h"
+#include "reqcall.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -188,6 +189,8 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 	fr->beyond = 0;
 	fr->again = 0;
 	fr->dying_at = 0;
+	if (cfg_requests)
+		fr->codec_ns = fr->codec_calls = 0;
 	fr->proc = h->proc;
 	fr->cls = s->cls;
 	fr->group = f->group;
@@ -385,9 +388,11 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	sm.has_children = fr->child_ns || fr->probe_ns;
 	sm.nested = fr->nested;
 	sm.size = fr->size;
+	sub = tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class];
 	if (t->nr)
-		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm,
-			      tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class]);
+		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm, sub);
+	if (cfg_requests && h->proc != HB_PROC_SELF)
+		hb_req_closed(t, h, sm.inc_ns, sub);
 	fr->child_ns = sm.inc_ns; /* of the call that is over: see hb_ctr_end() */
 	return fr->flags & HB_FRAME_OWNS ? call_record(h, f, fn, &sm) : 0;
 }

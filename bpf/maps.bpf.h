@@ -9,6 +9,7 @@
 
 #define HB_SHARED /* defined here */
 #include "shared.bpf.h"
+#include "reqmaps.bpf.h"
 
 #define HB_SCRATCH 4096
 

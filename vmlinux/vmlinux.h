@@ -66,6 +66,11 @@ struct bpf_pidns_info {
 	__u32 tgid;
 };
 
+/* include/uapi/linux/bpf.h: the context of a raw tracepoint. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
 /* ---- fixed: the registers of the interrupted user code, the context of a uprobe program --------- */
 
 #if defined(__TARGET_ARCH_x86)
@@ -142,9 +147,44 @@ struct signal_struct {
 	atomic_t live; /* threads that have not begun to end */
 };
 
+struct inode {
+	u16 i_mode;
+	long unsigned int i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+	void *private_data; /* of a socket's: struct socket, net/socket.c */
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sock_common {
+	u16 skc_family;
+	u16 skc_num; /* the local port */
+	__be16 skc_dport;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	short int type;
+	struct sock *sk;
+};
+
 struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	struct files_struct *files;
 	pid_t pid;	    /* a thread */
 	pid_t tgid;	    /* a process */
 	u64 start_time;	    /* CLOCK_MONOTONIC ns */

@@ -129,6 +129,7 @@ enum hb_err_kind {
 };
 
 #define HB_FUNC_EXIT_RET 0x01 /* exits are seen at its returns, not at return sites */
+#define HB_FUNC_HANDLER	 0x02 /* each call of it is a request, see req.h */
 #define HB_FUNC_RAW	 0x04 /* calibration: nothing is subtracted */
 
 struct hb_func {
@@ -200,7 +201,8 @@ struct hb_frame {
 	u8 lang;
 	u8 kept;			     /* of `in` */
 	struct hb_nested in[HB_NESTED_KEPT]; /* the open ones, the outermost first */
-	u32 pad;
+	u32 codec_calls;		     /* as codec_ns, with requests only */
+	u64 codec_ns; /* in the outermost codec calls inside that have ended */
 };
 
 /* What a task has in flight. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bpf_host.c - compiles bpf/codec.bpf.c for the host, over the headers in shim/.
+ * bpf_host.c - compiles bpf/codec.bpf.c for the host, over the headers in shim/; bpf_host_req.c does
+ * so with bpf/req.bpf.c.
  *
  * The loader writes the cfg_ constants before it loads a program, and a test has to, too: so they
  * are read here without their const.
@@ -18,15 +19,10 @@
 
 #include "bpf_host.h"
 
-#define UINT_OF(member) (sizeof(*(member)) / sizeof(int))
-#define MAP(map)                                                                           \
-	{                                                                                  \
-		.id = &(map), .name = #map, .type = UINT_OF((map).type),                   \
-		.max_entries = UINT_OF((map).max_entries), .key_size = sizeof(*(map).key), \
-		.value_size = sizeof(*(map).value)                                         \
-	}
+#define MAP HOST_MAP_OF
 
-const struct kernel_map host_maps[HOST_MAP_NR] = {
+/* Those of bpf_host_req.c are filled in before a test resets the kernel. */
+struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_SITES] = MAP(sites),
 	[HOST_FUNCS] = MAP(funcs),
 	[HOST_IMAGES] = MAP(images),
@@ -49,6 +45,11 @@ const struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_CTR_TASKS] = MAP(ctr_tasks),
 	[HOST_CTR_EVENTS] = MAP(ctr_events),
 	[HOST_CTR_LOST] = MAP(ctr_lost),
+	[HOST_REQ_CONNS] = MAP(req_conns),
+	[HOST_REQ_TASKS] = MAP(req_tasks),
+	[HOST_REQ_ROW_IDS] = MAP(req_row_ids),
+	[HOST_REQ_ROWS] = MAP(req_rows),
+	[HOST_REQ_COUNTS] = MAP(req_counts),
 };
 
 void host__load(void)
@@ -68,4 +69,8 @@ void host__load(void)
 	ctr_bias = (struct hb_ctr_bias){};
 	next_row = next_hist = 0;
 	nr_tasks = 0;
+	cfg_requests = false;
+	req_codec_groups = req_handler_groups = 0;
+	next_req_row = 0;
+	host__load_req();
 }

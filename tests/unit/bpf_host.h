@@ -8,6 +8,7 @@
 
 #include "vmlinux.h"
 #include <hbprof/abi.h>
+#include <hbprof/req.h>
 
 #include "bpf_kernel.h"
 
@@ -31,16 +32,38 @@ enum host_map {
 	HOST_CTR_TASKS,
 	HOST_CTR_EVENTS,
 	HOST_CTR_LOST,
+	HOST_REQ_CONNS,
+	HOST_REQ_TASKS,
+	HOST_REQ_ROW_IDS,
+	HOST_REQ_ROWS,
+	HOST_REQ_COUNTS,
+	HOST_REQ_CALLS,
+	HOST_REQ_PORTS,
 	HOST_MAP_NR,
 };
-extern const struct kernel_map host_maps[HOST_MAP_NR];
+extern struct kernel_map host_maps[HOST_MAP_NR];
+
+/* A map as bpf/ declares it. */
+#define UINT_OF(member) (sizeof(*(member)) / sizeof(int))
+#define HOST_MAP_OF(map)                                                                   \
+	{                                                                                  \
+		.id = &(map), .name = #map, .type = UINT_OF((map).type),                   \
+		.max_entries = UINT_OF((map).max_entries), .key_size = sizeof(*(map).key), \
+		.value_size = sizeof(*(map).value)                                         \
+	}
 
 #define HOST_MAP(name) (host_maps[HOST_##name].id)
 
 int hb_probe(struct pt_regs *ctx);
+struct sys_enter;
+struct sys_exit;
+int hb_req_enter(struct sys_enter *ctx);
+int hb_req_exit(struct sys_exit *ctx);
+int hb_req_gone(struct bpf_raw_tracepoint_args *ctx);
 
 /* The kernel has these as bpf/maps.bpf.h initialises them at each load; here a test says so. */
 void host__load(void);
+void host__load_req(void); /* the part of it for req.bpf.c */
 
 extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
 extern volatile u32 cfg_nr_ctrs, cfg_ctr_cpus, cfg_ctr_kind[], cfg_ctr_per_us[];
@@ -50,5 +73,11 @@ extern bool recording, tight;
 extern struct hb_cal cal;
 extern u32 next_row, next_hist, row_limit;
 extern u64 nr_tasks;
+
+extern volatile bool cfg_requests;
+extern bool req_go;
+extern u64 req_codec_groups, req_handler_groups;
+extern u32 req_goid_off;
+extern u32 next_req_row;
 
 #endif

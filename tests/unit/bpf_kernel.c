@@ -461,3 +461,21 @@ long bpf_perf_event_read_value(void *map, __u64 flags, struct bpf_perf_event_val
 		*buf = kernel.event[flags];
 	return err;
 }
+
+long bpf_task_pt_regs(struct task_struct *task)
+{
+	return task == &kernel.task ? (long)&kernel.user : 0;
+}
+
+/* Kernel memory is the test's own: what it points to is there. */
+long bpf_probe_read_kernel(void *dst, __u32 size, const void *unsafe_ptr)
+{
+	int err = kernel__fault(KERNEL_READ_KERNEL, NULL);
+
+	if (err || !unsafe_ptr) {
+		memset(dst, 0, size);
+		return err ? err : -EFAULT;
+	}
+	memcpy(dst, unsafe_ptr, size);
+	return 0;
+}

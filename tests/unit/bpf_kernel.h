@@ -24,6 +24,7 @@ enum kernel_helper {
 	KERNEL_READ_USER,
 	KERNEL_READ_USER_STR,
 	KERNEL_READ_EVENT,
+	KERNEL_READ_KERNEL,
 };
 
 /* A map as declared; max_entries may be changed before the first use of the map. */
@@ -45,6 +46,7 @@ struct kernel {
 	u64 cookie;
 	struct task_struct task;
 	struct bpf_perf_event_value event[KERNEL_EVENTS]; /* by index in their map */
+	struct pt_regs user; /* the task's user registers, where it is in a system call */
 	u32 cpu;
 	u64 nr_clock_reads;
 };

@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include "model/request.h"
+
 #define STR(s, m)                                                \
 	{                                                        \
 		FIELD_STR, #m, offsetof(struct s, m), 0, NULL, 0 \
@@ -168,5 +170,39 @@ const struct field counter_fields[] = {
 
 const struct field counters_fields[] = {
 	COUNTS(m_counters, lost, "lost", hb_ctr_lost_names, HB_CTR_LOST_NR),
+	END,
+};
+
+const struct field requests_fields[] = {
+	COUNTS(m_requests, n, "counters", hb_req_counter_names, HB_REQ_CNT_NR),
+	COUNT(m_requests, open_at_end),
+	END,
+};
+
+const struct field request_fields[] = {
+	ENUM(m_request, side, hb_req_side_names, HB_REQ_SIDE_NR),
+	U64(m_request, bytes_in),
+	U64(m_request, bytes_out),
+	U64(m_request, codec_ns),
+	COUNT(m_request, codec_calls),
+	U64(m_request, read_ns),
+	U64(m_request, write_ns),
+	U64(m_request, first_sum_ns),
+	U64(m_request, first_max_ns),
+	COUNT(m_request, waited),
+	U64(m_request, waited_sum_ns),
+	U64(m_request, waited_max_ns),
+	COUNT(m_request, unanswered),
+	COUNT(m_request, paused),
+	COUNT(m_request, tls),
+	{FIELD_DIST, "latency", offsetof(struct m_request, latency), 0, NULL, 0},
+	END,
+};
+
+const struct field request_codec_fields[] = {
+	STR(m_request_codec, codec),
+	STR(m_request_codec, op),
+	COUNT(m_request_codec, calls),
+	U64(m_request_codec, ns),
 	END,
 };

@@ -17,6 +17,7 @@
 #include "capture/readcheck.h"
 #include "capture/readval.h"
 #include "capture/readctrs.h"
+#include "capture/readrequests.h"
 #include "capture/readstacks.h"
 #include "util/array.h"
 #include "util/fsutil.h"
@@ -333,6 +334,7 @@ static void read_document(struct readval *rd, const cJSON *doc, struct recording
 	read_section(rd, doc, "coverage", coverage_fields, &r->coverage);
 	read_section(rd, doc, "cost", cost_fields, &r->cost);
 	read_stacks(rd, doc, r);
+	read_requests(rd, doc, r);
 	readcheck__recording(rd, r);
 }
 

@@ -13,6 +13,7 @@
 #include "capture/gz.h"
 #include "capture/pack.h"
 #include "model/jsonw.h"
+#include "model/request.h"
 #include "util/fsutil.h"
 
 static void write_fields(struct jsonw *w, const struct field *f, const void *obj);
@@ -280,6 +281,44 @@ static void write_counters(struct jsonw *w, const struct m_counters *c)
 	jsonw__end_object(w);
 }
 
+static void write_request(struct jsonw *w, const struct m_request *q)
+{
+	struct strbuf packed;
+
+	jsonw__object(w, NULL);
+	if (q->overflow) {
+		jsonw__bool(w, KEY_ROW_OVERFLOW, true);
+	} else {
+		jsonw__u64(w, KEY_ROW_TARGET, q->target);
+		if (q->side == HB_REQ_HANDLER)
+			jsonw__u64(w, KEY_ROW_FUNC, q->func);
+		else
+			jsonw__u64(w, KEY_PORT, q->port);
+	}
+	write_fields(w, request_fields, q);
+	strbuf__init(&packed, CAPTURE_MAX_TEXT);
+	for (u32 i = 0; i < q->latency.nr_buckets; i++)
+		pack_varint(&packed, q->bucket_codec_ns[i]);
+	write_packed(w, KEY_BUCKET_CODEC, &packed);
+	write_objects(w, KEY_CODECS, request_codec_fields, q->codec, q->nr_codecs,
+		      sizeof(*q->codec));
+	jsonw__end_object(w);
+}
+
+/* The key is absent where requests were not looked at. */
+static void write_requests(struct jsonw *w, const struct m_requests *r)
+{
+	if (!r)
+		return;
+	jsonw__object(w, KEY_REQUESTS);
+	write_fields(w, requests_fields, r);
+	jsonw__array(w, "rows");
+	for (u32 i = 0; i < r->nr_rows; i++)
+		write_request(w, &r->row[i]);
+	jsonw__end_array(w);
+	jsonw__end_object(w);
+}
+
 static void write_document(struct jsonw *w, const struct recording *r)
 {
 	jsonw__object(w, NULL);
@@ -308,6 +347,7 @@ static void write_document(struct jsonw *w, const struct recording *r)
 	write_object(w, "cost", cost_fields, &r->cost);
 	write_stacks(w, &r->stacks);
 	write_counters(w, &r->counters);
+	write_requests(w, r->requests);
 	jsonw__end_object(w);
 }
 

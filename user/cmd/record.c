@@ -44,6 +44,7 @@ enum {
 	OPT_NO_STACKS,
 	OPT_COUNTERS,
 	OPT_NO_LIVE,
+	OPT_REQUESTS,
 };
 
 static const struct argp_option options[] = {
@@ -68,6 +69,10 @@ static const struct argp_option options[] = {
 	 "Probes at once (default: no limit; 256 before Linux 6.6, where taking one off takes long); "
 	 "return sites beyond are probed when a call from them is seen",
 	 2},
+	{"requests", OPT_REQUESTS, NULL, 0,
+	 "Also measure requests on TCP connections, and the share of codec calls in them; while it "
+	 "runs, each read, write, connect and accept on this machine takes a little longer",
+	 1},
 	{"stacks", OPT_STACKS, NULL, 0,
 	 "Take CPU samples: stacks, and how much CPU time calls use (default)", 2},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "Take no CPU samples", 2},
@@ -144,6 +149,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_MAX_SITES:
 		parse_number(st, "--max-sites", arg, 1u << 16, &o->max_sites);
+		return 0;
+	case OPT_REQUESTS:
+		o->requests = true;
 		return 0;
 	case OPT_STACKS:
 	case OPT_NO_STACKS:
@@ -309,6 +317,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 				  .counters = o->counters,
 				  .functions = o->functions,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
+				  .requests = o->requests,
 				  .follow = !t->no_children || targets__wait(t),
 				  .meant = targets__wait(t) ? &t->meant : NULL};
 	struct surroundings around = {0};

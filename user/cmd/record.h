@@ -15,7 +15,7 @@ struct record_opts {
 	u64 duration_ns, max_tasks, max_rows, max_sites;
 	u64 sample_hz;
 	const char *counters; /* NULL: the usual ones */
-	bool no_stacks;
+	bool no_stacks, requests;
 	const char **probe, **codecs;
 	size_t nr_probes, nr_codecs;
 	const char *output;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/request.h"
 #include "util/array.h"
 
 const char *const hb_lang_names[HB_LANG_NR] = {
@@ -160,6 +161,7 @@ void recording__free(struct recording *r)
 		free(r->warning[i]);
 	m_stacks__fini(&r->stacks);
 	m_counters__fini(&r->counters);
+	m_requests__free(r->requests);
 	free(r->host.fact);
 	free(r->target);
 	free(r->image);

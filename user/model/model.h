@@ -17,6 +17,8 @@
 
 #define M_NONE (~0ULL)
 
+struct m_requests;
+
 struct m_bucket {
 	u32 idx; /* hb_hist_bucket() */
 	u64 n;
@@ -223,6 +225,7 @@ struct recording {
 	struct m_cost cost;
 	struct m_stacks stacks;
 	struct m_counters counters;
+	struct m_requests *requests; /* NULL: not accounted for; see request.h */
 };
 
 struct recording *recording__new(void); /* NULL: no memory */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/jsonw.h"
+#include "report/requests_report.h"
 
 static void print_dist(struct jsonw *w, const char *key, const struct m_dist *d)
 {
@@ -389,6 +390,7 @@ int json__print(struct view *v)
 	print_cost(v, &w);
 	print_stacks(v, &w);
 	print_counter_list(v, &w);
+	requests_json(v, &w);
 	jsonw__array(&w, "warnings");
 	for (u32 i = 0; i < v->r->nr_warnings; i++)
 		jsonw__str(&w, NULL, v->r->warning[i]);

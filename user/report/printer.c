@@ -8,6 +8,7 @@
 
 #include "report/export.h"
 #include "report/json.h"
+#include "report/requests_report.h"
 #include "report/table.h"
 #include "util/units.h"
 
@@ -57,6 +58,7 @@ int report__print(const struct recording *r, const struct report_opts *opts, FIL
 		table__facts(&v);
 		table__rows(&v);
 		table__counters(&v);
+		table__requests(&v);
 		table__coverage(&v);
 	}
 	if (!err)

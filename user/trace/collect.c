@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "trace/requests.h"
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
@@ -272,5 +273,6 @@ void session__fill_cost(struct session *s, struct recording *rec)
 			rec->cost.hbprof_cpu_ns = own_cpu_ns(&ru) - s->own_cpu_begin_ns;
 		rec->cost.rss_bytes = (u64)ru.ru_maxrss * 1024;
 	}
-	rec->cost.kernel_map_bytes = s->map_bytes + s->skel->bss->nr_tasks * sizeof(struct hb_task);
+	rec->cost.kernel_map_bytes = s->map_bytes + requests__map_bytes(s->requests) +
+				     s->skel->bss->nr_tasks * sizeof(struct hb_task);
 }

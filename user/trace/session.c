@@ -22,6 +22,7 @@
 
 #include "hbprof.skel.h"
 #include "trace/keeper.h"
+#include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "util/array.h"
@@ -151,6 +152,7 @@ static int session__load(struct session *s, const struct session_opts *o)
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
+	requests__prepare(s->skel, o->requests);
 	follow__prepare(s->skel, o->follow, o->meant);
 	if (!o->follow && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;
@@ -382,6 +384,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	}
 	if (s->sample_hz)
 		err = sampler__new(s->skel, plan, s->ring, s->sample_hz, &s->sampler);
+	if (!err && o->requests)
+		err = requests__new(s->skel, plan, &s->requests);
 	if (err)
 		goto out;
 	err = cover__init(s, o->functions);
@@ -418,6 +422,7 @@ int session__start(struct session *s)
 
 	s->begin_wall_ns = wall_ns();
 	session__mark_own_cpu(s);
+	requests__start(s->requests);
 	s->begin_mono_ns = s->prev_mono_ns = mono_ns();
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		err = session__begin_proc(s, i);
@@ -441,6 +446,7 @@ void session__close(struct session *s)
 	ring_buffer__free(s->ring);
 	sampler__free(s->sampler);
 	counters__close(&s->counters);
+	requests__free(s->requests);
 	hbprof_bpf__destroy(s->skel);
 	recording__free(s->rec);
 	cover__fini(s);

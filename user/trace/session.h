@@ -26,6 +26,7 @@
 #include "trace/plan.h"
 
 struct hbprof_bpf;
+struct requests;
 struct ring_buffer;
 struct sampler;
 
@@ -33,6 +34,7 @@ struct session_opts {
 	u32 max_tasks;	      /* calls in flight that can be followed; 0: default */
 	u32 max_rows;	      /* 0: default */
 	u32 sample_hz;	      /* CPU samples a second and CPU; 0: none */
+	bool requests;	      /* account for requests: system call tracepoints */
 	const char *counters; /* names with commas between; "none"; NULL: COUNTERS_DEFAULT */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
 	bool follow;   /* what the processes fork and exec is measured, too */
@@ -80,6 +82,7 @@ struct session {
 	struct ring_buffer *ring;
 	struct sampler *sampler; /* NULL: no samples */
 	u32 sample_hz;
+	struct requests *requests; /* NULL: none are accounted for */
 	enum attach_kind kind;
 	struct keeper *keeper; /* of the targets' links; NULL: none could be started */
 	struct attach self;

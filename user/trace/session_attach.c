@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "trace/requests.h"
 #include "trace/session_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
@@ -419,6 +420,8 @@ int session__attach(struct session *s)
 		err = 0; /* what comes may have functions */
 	if (err)
 		say_warnings(s);
+	if (!err && s->requests)
+		err = requests__attach(s->requests);
 	if (!err)
 		log_info("attached %u sites in %s", s->nr_probes,
 			 format_ns(took, sizeof(took), mono_ns() - t0));

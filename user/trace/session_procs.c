@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
 #include "trace/snapshot_impl.h"
@@ -91,6 +92,7 @@ static int put_new(struct session *s, u32 funcs, u32 images, u32 warnings)
 
 	if (!err)
 		err = session__put_funcs(s, funcs);
+	requests__learn(s->requests);
 	for (u32 i = warnings; i < s->plan->nr_warnings && !err; i++)
 		session__warn(s, "%s", s->plan->warning[i]);
 	return err;

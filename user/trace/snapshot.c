@@ -14,6 +14,7 @@
 
 #include <hbprof/version.h>
 
+#include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
@@ -168,6 +169,7 @@ int session__stop(struct session *s, const char *reason)
 		log_warn("taking off %u probes, which takes some seconds on this kernel",
 			 s->nr_probes);
 	session__detach(s);
+	requests__stop(s->requests);
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	note_ends(s);
 	follow__tell(s);
@@ -185,6 +187,8 @@ int session__stop(struct session *s, const char *reason)
 		err = session__fill_counters(s, rec);
 	if (!err)
 		err = session__count_leftovers(s);
+	if (!err)
+		err = requests__read(s->requests, true, rec);
 	if (!err)
 		err = take_samples(s);
 	if (err) {
@@ -253,6 +257,8 @@ int session__live(struct session *s, struct recording **out)
 		err = session__fill_images(s, rec);
 	if (!err)
 		err = session__fill_drops(s, rec);
+	if (!err)
+		err = requests__read(s->requests, false, rec);
 	if (!err)
 		err = dup_targets(s->rec, rec);
 	if (!err)

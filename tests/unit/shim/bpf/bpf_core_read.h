@@ -6,6 +6,12 @@
 #ifndef SHIM_BPF_CORE_READ_H
 #define SHIM_BPF_CORE_READ_H
 
-#define BPF_CORE_READ(src, member) ((src)->member)
+/* Up to three members: BPF_CORE_READ(task, files, fdt) is task->files->fdt. A null pointer on the way
+ * reads as 0 in the kernel; here a test has to provide what is read. */
+#define CORE_READ_1(src, a)		((src)->a)
+#define CORE_READ_2(src, a, b)		((src)->a->b)
+#define CORE_READ_3(src, a, b, c)	((src)->a->b->c)
+#define CORE_READ_N(_1, _2, _3, n, ...) CORE_READ_##n
+#define BPF_CORE_READ(src, ...)		CORE_READ_N(__VA_ARGS__, 3, 2, 1, 0)(src, __VA_ARGS__)
 
 #endif

@@ -29,6 +29,7 @@ long bpf_map_delete_elem(void *map, const void *key);
 void *bpf_ringbuf_reserve(void *ringbuf, __u64 size, __u64 flags);
 void bpf_ringbuf_submit(void *data, __u64 flags);
 long bpf_probe_read_user(void *dst, __u32 size, const void *unsafe_ptr);
+long bpf_probe_read_kernel(void *dst, __u32 size, const void *unsafe_ptr);
 long bpf_probe_read_user_str(void *dst, __u32 size, const void *unsafe_ptr);
 __u64 bpf_ktime_get_ns(void);
 __u64 bpf_get_current_pid_tgid(void);
@@ -41,5 +42,6 @@ __u32 bpf_get_smp_processor_id(void);
 struct bpf_perf_event_value;
 long bpf_perf_event_read_value(void *map, __u64 flags, struct bpf_perf_event_value *buf,
 			       __u32 buf_size);
+long bpf_task_pt_regs(struct task_struct *task);
 
 #endif

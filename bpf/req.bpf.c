@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * req.bpf.c - requests: system calls on the TCP sockets of traced processes, as exchanges on connections.
+ * One program at the entry of each system call that moves data or makes connections, one at its exit
+ * (which of them it is tells the cookie), and one where the kernel destroys a TCP socket. Attached
+ * with --requests only: every process's calls of that name pass here, so whose it is comes first.
+ *
+ * A connection is the kernel's struct sock, not a descriptor: dup(), descriptors used again, and those
+ * passed to another process need no care, and closing is seen where the socket ends. What is no socket
+ * is told by the mode of its inode.
+ *
+ * What lies inside an exchange: see req.h. The first byte in is there when the system call that brought
+ * it returns (or, for a client, before the one that sends it); the last byte out has left when its system
+ * call returns, with all that the loopback device does in it.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include <hbprof/abi.h>
+#include <hbprof/req.h>
+
+#include "shared.bpf.h"
+#include "arch.bpf.h"
+#include "reqmaps.bpf.h"
+#include "reqrow.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* include/linux/socket.h, include/linux/net.h, include/uapi/linux/stat.h, errno-base.h, errno.h */
+#define AF_UNIX	    1
+#define AF_INET	    2
+#define AF_INET6    10
+#define SOCK_STREAM 1
+#define SOCK_DGRAM  2
+#define S_IFMT	    0170000
+#define S_IFSOCK    0140000
+#define EINPROGRESS 115
+
+/* System calls that threads are in. A full map is HB_REQ_CALLS_FULL. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u64); /* process id << 32 | thread id */
+	__type(value, struct hb_req_call);
+} req_calls SEC(".maps");
+
+/* Ports that are listened on: whose side a connection is of that was open before. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536); /* there are no more */
+	__type(key, u32);
+	__type(value, u32);
+} req_ports SEC(".maps");
+
+/* Written by user space. */
+bool req_go;	  /* there is Go code: a task is a goroutine, where one runs */
+u32 req_goid_off; /* offset of g.goid, 0: not known */
+
+/* The contexts, kernel/trace/trace_syscalls.c: struct syscall_tp_t of perf_call_bpf_enter(), _exit(). */
+struct sys_enter {
+	u64 common;
+	u64 nr;
+	u64 arg[6];
+};
+
+struct sys_exit {
+	u64 common;
+	u64 nr;
+	s64 ret;
+};
+
+/* A TCP socket. */
+struct conn_id {
+	u64 sk;
+	u64 ino;
+	u16 lport, rport;
+};
+
+/* What a system call has done. */
+struct io {
+	u64 enter_ns, exit_ns;
+	u64 buf;
+	u64 bytes;
+	u64 pid_tgid;
+	u32 proc;
+	u32 op;
+};
+
+/* The process index, or -1 when it is not traced or nothing is recorded. */
+static __always_inline int req_proc(u32 tgid)
+{
+	return recording ? target_index(tgid) : -1;
+}
+
+/* ---- sockets ------------------------------------------------------------------------------- */
+
+/* No TCP socket: which kind is seen is counted, as the report says what it does not cover. */
+static __always_inline void count_other(u32 family, u32 type)
+{
+	if (family == AF_UNIX)
+		req_count_n(HB_REQ_UNIX, 1);
+	else if (type == SOCK_DGRAM)
+		req_count_n(HB_REQ_DATAGRAM, 1);
+	else
+		req_count_n(HB_REQ_OTHER, 1);
+}
+
+/* 0, and *file; -1: the table has no such descriptor. */
+static __always_inline int fd_file(u64 fd, struct file **file)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **table;
+
+	if (!fdt || fd >= BPF_CORE_READ(fdt, max_fds))
+		return -1;
+	table = BPF_CORE_READ(fdt, fd);
+	if (bpf_probe_read_kernel(file, sizeof(*file), &table[fd]) || !*file)
+		return -1;
+	return 0;
+}
+
+/* The TCP socket of a descriptor of the running process. 0, or -1: it is none. */
+__noinline int hb_req_sock(u64 fd, struct conn_id *id)
+{
+	struct file *file = NULL;
+	struct inode *inode;
+	struct socket *sock;
+	struct sock *sk;
+	u32 family, type;
+
+	if (!id)
+		return -1;
+	if (fd_file(fd, &file)) {
+		req_count_n(HB_REQ_UNREADABLE, 1);
+		return -1;
+	}
+	inode = BPF_CORE_READ(file, f_inode);
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return -1;
+	sock = BPF_CORE_READ(file, private_data);
+	sk = BPF_CORE_READ(sock, sk);
+	if (!sk) {
+		req_count_n(HB_REQ_UNREADABLE, 1);
+		return -1;
+	}
+	family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	type = (u16)BPF_CORE_READ(sock, type);
+	if ((family != AF_INET && family != AF_INET6) || type != SOCK_STREAM) {
+		count_other(family, type);
+		return -1;
+	}
+	id->sk = (u64)sk;
+	id->ino = BPF_CORE_READ(inode, i_ino);
+	id->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
+	id->rport = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	return 0;
+}
+
+/* ---- exchanges ------------------------------------------------------------------------------ */
+
+static __always_inline u32 conn_row(struct hb_req_conn *c)
+{
+	struct hb_req_key key = {};
+
+	if (c->row)
+		return c->row;
+	key.proc = c->proc;
+	key.side = c->side;
+	key.port = c->side == HB_REQ_SERVER ? c->lport : c->rport;
+	c->row = req_row_find(&key);
+	return c->row;
+}
+
+static __always_inline void row_add_conn(struct hb_req_row *r, const struct hb_req_conn *c)
+{
+	__sync_fetch_and_add(&r->bytes_in, c->bytes_in);
+	__sync_fetch_and_add(&r->bytes_out, c->bytes_out);
+	__sync_fetch_and_add(&r->codec_calls, c->calls);
+	__sync_fetch_and_add(&r->read_ns, c->read_ns);
+	__sync_fetch_and_add(&r->write_ns, c->write_ns);
+	__sync_fetch_and_add(&r->first_sum_ns, c->first_ns);
+	req_raise(&r->first_max_ns, c->first_ns);
+	if (c->flags & HB_REQ_PAUSED)
+		__sync_fetch_and_add(&r->paused, 1);
+	if (c->flags & HB_REQ_TLS)
+		__sync_fetch_and_add(&r->tls, 1);
+	if (c->waited_ns == ~0ULL)
+		return;
+	__sync_fetch_and_add(&r->waited, 1);
+	__sync_fetch_and_add(&r->waited_sum_ns, c->waited_ns);
+	req_raise(&r->waited_max_ns, c->waited_ns);
+}
+
+/* The exchange is over, and had an answer: it is a request, unless it was a handshake. */
+__noinline int hb_req_finish(struct hb_req_conn *c)
+{
+	struct hb_req_row *r;
+	u64 ns, codec;
+
+	if (!c)
+		return 0;
+	if (c->flags & HB_REQ_HANDSHAKE) {
+		req_count_n(HB_REQ_HANDSHAKES, 1);
+		return 0;
+	}
+	if (c->last_ns < c->begin_ns) {
+		req_count_n(HB_REQ_CLOCK_BACK, 1);
+		return 0;
+	}
+	r = req_row_at(conn_row(c));
+	if (!c->row)
+		req_count_n(HB_REQ_ROWS_FULL, 1);
+	if (!r)
+		return 0;
+	ns = c->last_ns - c->begin_ns;
+	ns -= c->probe_ns < ns ? c->probe_ns : ns;
+	codec = c->codec_ns < ns ? c->codec_ns : ns;
+	req_row_add(r, ns, codec);
+	row_add_conn(r, c);
+	return 0;
+}
+
+/* The exchange is over without a byte out. */
+static __always_inline void conn_unanswered(struct hb_req_conn *c)
+{
+	struct hb_req_row *r;
+
+	if (c->flags & HB_REQ_HANDSHAKE) {
+		req_count_n(HB_REQ_HANDSHAKES, 1);
+		return;
+	}
+	req_count_n(HB_REQ_UNANSWERED, 1);
+	r = req_row_at(conn_row(c));
+	if (r)
+		__sync_fetch_and_add(&r->unanswered, 1);
+}
+
+static __always_inline void conn_begin(struct hb_req_conn *c, u64 begin_ns, u32 hs)
+{
+	req_count_n(HB_REQ_BEGUN, 1);
+	c->seq++;
+	c->begin_ns = begin_ns;
+	c->waited_ns = c->accept_ns && !hs ? begin_ns - c->accept_ns : ~0ULL;
+	if (!hs)
+		c->accept_ns = 0;
+	c->bytes_in = c->bytes_out = 0;
+	c->read_ns = c->write_ns = 0;
+	c->codec_ns = c->late_ns = 0;
+	c->probe_ns = c->late_probe_ns = 0;
+	c->calls = c->late_calls = 0;
+	c->last_ns = 0;
+	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED);
+	c->flags |= hs;
+	conn_row(c);
+}
+
+/* Looks at the first bytes of a connection. HTTP/2's preface: RFC 9113, 3.4; a TLS record: its type, and
+ * the version's high byte, RFC 8446, 5.1. */
+static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io)
+{
+	u8 b[4] = {};
+
+	c->flags |= HB_REQ_PEEKED;
+	if (!io->buf || io->bytes < 3 || bpf_probe_read_user(b, 3, (void *)io->buf))
+		return;
+	if (b[0] == 'P' && b[1] == 'R' && b[2] == 'I') {
+		c->state = HB_REQ_MULTIPLEXED;
+		req_count_n(HB_REQ_MUXED, 1);
+	} else if (b[0] == 22 && b[1] == 3) {
+		c->flags |= HB_REQ_TLS;
+	}
+}
+
+/* In the middle of a connection found open: an HTTP/2 frame begins with its length in 24 bits, a type
+ * below 16, flags, and a bit that is 0 (RFC 9113, 4.1). HTTP/1 and a TLS record begin with other bytes. */
+static __always_inline bool looks_multiplexed(const struct io *io)
+{
+	u8 b[8] = {};
+
+	if (!io->buf || io->bytes < 9 || bpf_probe_read_user(b, 6, (void *)io->buf))
+		return false;
+	return b[0] == 0 && b[3] < 16 && !(b[5] & 0x80);
+}
+
+/* HB_REQ_HANDSHAKE, when the data begins with a record of TLS's handshake: that, or change cipher spec,
+ * with which the client's last words begin also in TLS 1.3. Else 0. */
+static __always_inline u32 conn_handshake(const struct hb_req_conn *c, const struct io *io)
+{
+	u8 b[2] = {};
+
+	if (!(c->flags & HB_REQ_TLS) || !io->buf || io->bytes < 3 ||
+	    bpf_probe_read_user(b, 2, (void *)io->buf))
+		return 0;
+	return (b[0] == 22 || b[0] == 20) && b[1] == 3 ? HB_REQ_HANDSHAKE : 0;
+}
+
+/* Data in. */
+static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
+{
+	u64 begin = c->side == HB_REQ_SERVER ? io->exit_ns : io->enter_ns;
+	u32 state, hs;
+
+	if (!(c->flags & HB_REQ_PEEKED) && c->state == HB_REQ_IDLE)
+		conn_peek(c, io);
+	state = *(volatile u32 *)&c->state;
+	if (state == HB_REQ_OLD || state == HB_REQ_MULTIPLEXED)
+		return;
+	if (state == HB_REQ_OLD_ANSWERED && looks_multiplexed(io)) {
+		c->state = HB_REQ_MULTIPLEXED;
+		req_count_n(HB_REQ_MUXED, 1);
+		return;
+	}
+	hs = conn_handshake(c, io);
+	if (state == HB_REQ_OPEN && (hs || !(c->flags & HB_REQ_HANDSHAKE))) {
+		/* More of the same. */
+		c->read_ns += c->side == HB_REQ_SERVER ? io->exit_ns - io->enter_ns : 0;
+	} else if (__sync_val_compare_and_swap(&c->state, state, HB_REQ_OPEN) == state) {
+		if (state == HB_REQ_ENDING)
+			hb_req_finish(c);
+		else if (state == HB_REQ_OLD_ANSWERED)
+			req_count_n(HB_REQ_OLD_EXCHANGES, 1);
+		else if (state == HB_REQ_OPEN)
+			req_count_n(HB_REQ_HANDSHAKES, 1); /* and now the first request */
+		conn_begin(c, begin, hs);
+	}
+	c->bytes_in += io->bytes;
+	if (c->side == HB_REQ_CLIENT)
+		c->write_ns += io->exit_ns - io->enter_ns;
+}
+
+/* Codec calls up to now were before this byte out. */
+static __always_inline void conn_settle(struct hb_req_conn *c)
+{
+	c->codec_ns += __sync_fetch_and_and(&c->late_ns, 0);
+	c->probe_ns += __sync_fetch_and_and(&c->late_probe_ns, 0);
+	c->calls += __sync_fetch_and_and(&c->late_calls, 0);
+}
+
+/* Data out. */
+static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
+{
+	u32 state = *(volatile u32 *)&c->state;
+
+	if (state == HB_REQ_OLD)
+		c->state = HB_REQ_OLD_ANSWERED;
+	if (state == HB_REQ_IDLE) {
+		if (!(c->flags & HB_REQ_PEEKED) && c->side == HB_REQ_SERVER)
+			req_count_n(HB_REQ_PUSHES, 1);
+		return;
+	}
+	if (state != HB_REQ_OPEN && state != HB_REQ_ENDING)
+		return;
+	if (state == HB_REQ_OPEN)
+		c->first_ns = io->exit_ns - c->begin_ns;
+	else if (io->enter_ns > c->last_ns + HB_REQ_PAUSE_NS)
+		c->flags |= HB_REQ_PAUSED;
+	c->last_ns = io->exit_ns;
+	c->bytes_out += io->bytes;
+	if (c->side == HB_REQ_SERVER)
+		c->write_ns += io->exit_ns - io->enter_ns;
+	else
+		c->read_ns += io->exit_ns - io->enter_ns;
+	conn_settle(c);
+	c->state = HB_REQ_ENDING;
+}
+
+/* ---- connections ---------------------------------------------------------------------------- */
+
+static const struct hb_req_conn empty_conn;
+
+/* A connection is gone, or its socket is another one's by now. */
+static __always_inline void conn_end(u64 sk, struct hb_req_conn *c)
+{
+	u32 state = *(volatile u32 *)&c->state;
+
+	if (__sync_val_compare_and_swap(&c->state, state, HB_REQ_MULTIPLEXED) == state) {
+		if (state == HB_REQ_ENDING)
+			hb_req_finish(c);
+		else if (state == HB_REQ_OPEN)
+			conn_unanswered(c);
+		else if (state == HB_REQ_OLD_ANSWERED)
+			req_count_n(HB_REQ_OLD_EXCHANGES, 1);
+	}
+	req_count_n(HB_REQ_CLOSED, 1);
+	bpf_map_delete_elem(&req_conns, &sk);
+}
+
+static __always_inline bool is_listening(u16 port)
+{
+	u32 key = port;
+
+	return bpf_map_lookup_elem(&req_ports, &key) != NULL;
+}
+
+static __always_inline struct hb_req_conn *conn_new(const struct conn_id *id, const struct io *io)
+{
+	struct hb_req_conn *c;
+	u64 sk = id->sk;
+
+	if (bpf_map_update_elem(&req_conns, &sk, &empty_conn, BPF_ANY))
+		return NULL;
+	c = bpf_map_lookup_elem(&req_conns, &sk);
+	if (!c)
+		return NULL;
+	c->ino = id->ino;
+	c->lport = id->lport;
+	c->rport = id->rport;
+	c->proc = io->proc;
+	c->waited_ns = ~0ULL;
+	if (io->op == HB_REQ_OP_ACCEPT || io->op == HB_REQ_OP_CONNECT) {
+		c->side = io->op == HB_REQ_OP_ACCEPT ? HB_REQ_SERVER : HB_REQ_CLIENT;
+		c->accept_ns = io->exit_ns;
+		c->state = HB_REQ_IDLE;
+		req_count_n(io->op == HB_REQ_OP_ACCEPT ? HB_REQ_ACCEPTED : HB_REQ_CONNECTED, 1);
+	} else {
+		c->side = is_listening(id->lport) ? HB_REQ_SERVER : HB_REQ_CLIENT;
+		c->state = HB_REQ_OLD;
+		req_count_n(HB_REQ_FOUND, 1);
+	}
+	return c;
+}
+
+/* The connection of a system call; NULL: there is no room for it. */
+static __always_inline struct hb_req_conn *conn_get(const struct conn_id *id, const struct io *io)
+{
+	u64 sk = id->sk;
+	struct hb_req_conn *c = bpf_map_lookup_elem(&req_conns, &sk);
+
+	if (c && c->ino != id->ino) {
+		conn_end(sk, c);
+		c = NULL;
+	}
+	if (!c)
+		c = conn_new(id, io);
+	if (!c)
+		req_count_n(HB_REQ_CONNS_FULL, 1);
+	return c;
+}
+
+/* ---- tasks ---------------------------------------------------------------------------------- */
+
+/* Is this a goroutine whose stack the system call was made on? */
+static __always_inline bool runs_on(u64 g, u64 sp)
+{
+	u64 stack[2];
+
+	return g && !bpf_probe_read_user(stack, sizeof(stack), (void *)g) && sp >= stack[0] &&
+	       sp < stack[1];
+}
+
+/* The task that makes this system call, as codec.bpf.c names it: the goroutine, which Go keeps in a
+ * register and in thread-local storage, where SP is on its stack; else the thread. */
+static __always_inline void this_task(u64 pid_tgid, struct hb_frame_key *key, u64 *goid)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	u64 sp = arch_sp(regs), g = arch_g(regs);
+
+	key->tgid = pid_tgid >> 32;
+	key->task = (u32)pid_tgid;
+	*goid = 0;
+	if (!req_go)
+		return;
+	if (!runs_on(g, sp) && (arch_tls_g(&g) || !runs_on(g, sp)))
+		return;
+	key->task = g;
+	if (req_goid_off)
+		bpf_probe_read_user(goid, sizeof(*goid), (void *)(g + req_goid_off));
+}
+
+/* What a task calls from here on belongs to the exchange of this connection. */
+__noinline int hb_req_tie(const struct hb_req_conn *c, const struct conn_id *id, u64 pid_tgid)
+{
+	struct hb_req_task empty = {}, *rt;
+	struct hb_frame_key key = {};
+	struct hb_req_tie *tie;
+	u64 goid;
+
+	if (!c || !id)
+		return 0;
+	this_task(pid_tgid, &key, &goid);
+	rt = bpf_map_lookup_elem(&req_tasks, &key);
+	if (!rt) {
+		bpf_map_update_elem(&req_tasks, &key, &empty, BPF_NOEXIST);
+		rt = bpf_map_lookup_elem(&req_tasks, &key);
+	}
+	if (!rt) {
+		req_count_n(HB_REQ_TASKS_FULL, 1);
+		return 0;
+	}
+	if (rt->goid != goid)
+		rt->tie[0].sk = rt->tie[1].sk = 0;
+	rt->goid = goid;
+	tie = &rt->tie[BOUNDED(c->side, 1)];
+	tie->sk = id->sk;
+	tie->ino = id->ino;
+	tie->seq = c->seq;
+	return 0;
+}
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+static __always_inline int on_data(const struct conn_id *id, struct hb_req_conn *c,
+				   const struct io *io)
+{
+	bool in = (io->op == HB_REQ_OP_READ) == (c->side == HB_REQ_SERVER);
+
+	if (in)
+		conn_in(c, io);
+	else
+		conn_out(c, io);
+	if (io->op == HB_REQ_OP_READ)
+		hb_req_tie(c, id, io->pid_tgid);
+	return 0;
+}
+
+static __always_inline void remember_port(u16 port)
+{
+	u32 key = port, one = 1;
+
+	if (!bpf_map_lookup_elem(&req_ports, &key))
+		bpf_map_update_elem(&req_ports, &key, &one, BPF_ANY);
+}
+
+SEC("tp")
+int hb_req_enter(struct sys_enter *ctx)
+{
+	u64 pid_tgid = current_pid_tgid();
+	struct hb_req_call call = {};
+	u64 cookie;
+
+	if (req_proc(pid_tgid >> 32) < 0)
+		return 0;
+	call.fd = ctx->arg[0];
+	cookie = bpf_get_attach_cookie(ctx);
+	if (cookie & HB_REQ_OP_BUF)
+		call.buf = ctx->arg[1];
+	if (cookie & HB_REQ_OP_SPLICE)
+		call.fd |= ctx->arg[2] << 32;
+	call.t0_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&req_calls, &pid_tgid, &call, BPF_ANY))
+		req_count_n(HB_REQ_CALLS_FULL, 1);
+	return 0;
+}
+
+/* Has the system call moved data, or made a connection? */
+static __always_inline bool io_done(u32 op, s64 ret)
+{
+	if (op == HB_REQ_OP_CONNECT)
+		return !ret || ret == -EINPROGRESS;
+	return op == HB_REQ_OP_ACCEPT ? ret >= 0 : ret > 0;
+}
+
+/* Which of its descriptors is a TCP socket. splice(2) has one at either end, the other is a pipe. */
+static __always_inline int io_sock(const struct hb_req_call *call, u64 cookie, s64 ret,
+				   struct io *io, struct conn_id *id)
+{
+	if (io->op == HB_REQ_OP_ACCEPT)
+		return hb_req_sock(ret, id);
+	if (!hb_req_sock((u32)call->fd, id))
+		return 0;
+	if (!(cookie & HB_REQ_OP_SPLICE) || hb_req_sock(call->fd >> 32, id))
+		return -1;
+	io->op = HB_REQ_OP_WRITE;
+	return 0;
+}
+
+static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64 ret, struct io *io)
+{
+	struct conn_id id = {};
+	struct hb_req_conn *c;
+
+	if (io_sock(call, cookie, ret, io, &id))
+		return 0;
+	c = conn_get(&id, io);
+	if (!c)
+		return 0;
+	if (io->op == HB_REQ_OP_ACCEPT)
+		remember_port(id.lport);
+	if (io->op <= HB_REQ_OP_WRITE)
+		return on_data(&id, c, io);
+	return 0;
+}
+
+SEC("tp")
+int hb_req_exit(struct sys_exit *ctx)
+{
+	u64 pid_tgid = current_pid_tgid(), cookie;
+	int proc = req_proc(pid_tgid >> 32);
+	struct hb_req_call *found, call;
+	s64 ret = ctx->ret;
+	struct io io = {};
+
+	if (proc < 0)
+		return 0;
+	found = bpf_map_lookup_elem(&req_calls, &pid_tgid);
+	if (!found)
+		return 0; /* entered before recording began, or counted as without room */
+	call = *found;
+	bpf_map_delete_elem(&req_calls, &pid_tgid);
+	cookie = bpf_get_attach_cookie(ctx);
+	io.op = cookie & 3;
+	if (!io_done(io.op, ret))
+		return 0;
+	io.exit_ns = bpf_ktime_get_ns();
+	io.enter_ns = call.t0_ns;
+	io.buf = call.buf;
+	io.bytes = ret;
+	io.pid_tgid = pid_tgid;
+	io.proc = proc;
+	return on_io(&call, cookie, ret, &io);
+}
+
+/* Args: include/trace/events/tcp.h. Runs in whatever task is interrupted, for every process's sockets. */
+SEC("raw_tp/tcp_destroy_sock")
+int hb_req_gone(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 sk = ctx->args[0];
+	struct hb_req_conn *c;
+
+	if (!recording)
+		return 0;
+	c = bpf_map_lookup_elem(&req_conns, &sk);
+	if (c)
+		conn_end(sk, c);
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reqcall.bpf.h - the hook of request accounting in codec.bpf.c: whose request a finished codec call
+ * belongs to, and what a finished handler call was made of.
+ *
+ * A codec call belongs to the exchange that its task has last read from: of a connection that was
+ * accepted, if there is one that is not over, else of one that the process has made. Only calls that lie
+ * in no other codec call are added, so that no time counts twice.
+ */
+#ifndef HBPROF_REQCALL_BPF_H
+#define HBPROF_REQCALL_BPF_H
+
+#include "reqrow.bpf.h"
+
+/* The connection that the tie means, unless it is over or another one by now. */
+static __always_inline struct hb_req_conn *tied_conn(const struct hb_req_tie *tie)
+{
+	u64 sk = tie->sk;
+	struct hb_req_conn *c = sk ? bpf_map_lookup_elem(&req_conns, &sk) : NULL;
+
+	return c && c->ino == tie->ino && c->seq == tie->seq ? c : NULL;
+}
+
+static __always_inline void count_call(u32 calls, u64 ns)
+{
+	req_count_n(calls, 1);
+	req_count_n(calls + 1, ns); /* the counter of the time follows that of the calls */
+}
+
+/* To the exchange of c. What lies behind its last byte out so far is late until another one follows. */
+static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb_frame *fr, u64 ns,
+					  u64 probe_ns)
+{
+	u32 row = c->row;
+	struct hb_req_row *r = req_row_at(row);
+	u64 before = c->last_ns > fr->t0_ns ? c->last_ns - fr->t0_ns : 0;
+
+	if (c->state == HB_REQ_ENDING && before) {
+		/* It has written itself: an encoder on a connection. */
+		if (before > ns)
+			before = ns;
+		__sync_fetch_and_add(&c->codec_ns, before);
+		__sync_fetch_and_add(&c->calls, 1);
+		ns -= before;
+	} else {
+		__sync_fetch_and_add(&c->late_calls, 1);
+	}
+	__sync_fetch_and_add(&c->late_ns, ns);
+	__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
+	if (r && row) {
+		u64 g = BOUNDED(fr->group, 63);
+
+		__sync_fetch_and_add(&r->group_ns[g], ns + before);
+		__sync_fetch_and_add(&r->group_calls[g], 1);
+	}
+}
+
+/* The exchange of the task; NULL with *why, the counter of calls that have none. */
+static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t, const struct hit *h,
+						     u32 *why)
+{
+	struct hb_frame_key key = h->key;
+	struct hb_req_task *rt = bpf_map_lookup_elem(&req_tasks, &key);
+	struct hb_req_conn *c;
+
+	*why = HB_REQ_UNTIED_CALLS;
+	if (!rt || (rt->goid && t->goid && rt->goid != t->goid))
+		return NULL;
+	*why = HB_REQ_LATE_CALLS;
+	c = tied_conn(&rt->tie[HB_REQ_SERVER]);
+	if (!c)
+		c = tied_conn(&rt->tie[HB_REQ_CLIENT]);
+	if (!c)
+		return NULL;
+	if (c->state > HB_REQ_OLD_ANSWERED && c->state != HB_REQ_MULTIPLEXED)
+		return c;
+	*why = c->state == HB_REQ_MULTIPLEXED ? HB_REQ_UNTIED_CALLS : HB_REQ_OLD_CALLS;
+	return NULL;
+}
+
+static __always_inline void tie_call(const struct hb_task *t, const struct hit *h,
+				     const struct hb_frame *fr, u64 ns, u64 probe_ns, bool codec)
+{
+	u32 why;
+	struct hb_req_conn *c = task_conn(t, h, &why);
+
+	if (c && !codec) {
+		__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
+	} else if (c) {
+		count_call(HB_REQ_TIED_CALLS, ns);
+		conn_add_call(c, fr, ns, probe_ns);
+	} else if (codec) {
+		/* HTTP/2: the handler's row has it. */
+		count_call(t->active & req_handler_groups ? HB_REQ_TIED_CALLS : why, ns);
+	}
+}
+
+/* A call of a handler is a request of its own row, where connections carry several at once. */
+static __always_inline void handler_done(const struct hit *h, const struct hb_frame *fr, u64 ns)
+{
+	struct hb_req_key key = {.proc = h->proc, .func = fr->func, .side = HB_REQ_HANDLER};
+	u32 row = req_row_find(&key);
+	struct hb_req_row *r = req_row_at(row);
+
+	if (!row)
+		req_count_n(HB_REQ_ROWS_FULL, 1);
+	if (!r)
+		return;
+	req_row_add(r, ns, fr->codec_ns < ns ? fr->codec_ns : ns);
+	__sync_fetch_and_add(&r->codec_calls, fr->codec_calls);
+}
+
+/*
+ * The call of the frame above the top one has ended: it lasted ns, and cost_ns is what its probes cost
+ * the code around it. Its stack must be small: see common.bpf.h.
+ */
+__noinline int hb_req_closed(struct hb_task *t, const struct hit *h, u64 ns, u64 cost_ns)
+{
+	struct hb_frame *fr, *up;
+	struct hb_func *f;
+	bool codec;
+	u32 fn;
+
+	if (!t || !h || t->nr >= HB_FRAME_DEPTH)
+		return 0;
+	fr = frame_at(t, t->nr);
+	fn = fr->func;
+	f = bpf_map_lookup_elem(&funcs, &fn);
+	if (!f)
+		return 0;
+	codec = req_codec_groups >> (fr->group & 63) & 1;
+	if (t->nr) {
+		up = frame_at(t, t->nr - 1);
+		up->codec_ns += codec ? ns : fr->codec_ns;
+		up->codec_calls += codec ? 1 : fr->codec_calls;
+	}
+	if (!(fr->flags & HB_FRAME_OWNS))
+		return 0;
+	if (f->flags & HB_FUNC_HANDLER)
+		handler_done(h, fr, ns);
+	if (!(t->active & req_codec_groups))
+		tie_call(t, h, fr, ns, cost_ns + (codec ? fr->probe_ns : 0), codec);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reqmaps.bpf.h - maps and globals of request accounting. codec.bpf.c defines them, as it always
+ * contains the hook that uses them (reqcall.bpf.h); in req.bpf.c they are extern, see shared.bpf.h.
+ * Without --requests user space gives each map one entry, and nothing touches them.
+ */
+#ifndef HBPROF_REQMAPS_BPF_H
+#define HBPROF_REQMAPS_BPF_H
+
+#include <hbprof/req.h>
+
+#include "shared.bpf.h"
+
+/* Connections by the address of their struct sock. A full map is HB_REQ_CONNS_FULL. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct hb_req_conn);
+} req_conns SEC(".maps");
+
+/* What tasks have last read from. The oldest go when it is full: their codec calls are then counted
+ * as untied. Goroutines are reused, threads are not: their entries are never deleted otherwise. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct hb_frame_key);
+	__type(value, struct hb_req_task);
+} req_tasks SEC(".maps");
+
+/* Row index by key. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HB_REQ_ROWS);
+	__type(key, struct hb_req_key);
+	__type(value, u32);
+} req_row_ids SEC(".maps");
+
+/* Shared by all CPUs: see row.bpf.h. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HB_REQ_ROWS);
+	__type(key, u32);
+	__type(value, struct hb_req_row);
+} req_rows SEC(".maps");
+
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HB_REQ_CNT_NR);
+	__type(key, u32);
+	__type(value, u64);
+} req_counts SEC(".maps");
+
+/* Known before load. */
+HB_SHARED const volatile bool cfg_requests;
+
+/* Written by user space, when functions are added, too. */
+HB_SHARED u64 req_codec_groups;	  /* bit g: calls of group g are serialization */
+HB_SHARED u64 req_handler_groups; /* those of handlers, see HB_FUNC_HANDLER */
+
+HB_SHARED u32 next_req_row; /* + 1 is the next free one */
+
+static __always_inline void req_count_n(u32 what, u64 add)
+{
+	u64 *n = bpf_map_lookup_elem(&req_counts, &what);
+
+	if (n)
+		__sync_fetch_and_add(n, add);
+}
+
+static __always_inline struct hb_req_row *req_row_at(u32 i)
+{
+	return bpf_map_lookup_elem(&req_rows, &i);
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * req.h - the contract between the BPF programs and the user side about requests: bpf/req.bpf.c sees
+ * the system calls on TCP sockets, bpf/reqcall.bpf.h the codec calls of a task, trace/requests.c reads
+ * the rows. Times are ns of CLOCK_MONOTONIC, sizes bytes.
+ *
+ * An exchange on a connection begins with its first byte in and ends with the last byte out before the
+ * next one begins: on a connection that was accepted, in is read and out is written; on one that this
+ * process connected, it is the other way round.
+ */
+#ifndef HBPROF_REQ_H
+#define HBPROF_REQ_H
+
+#include <hbprof/abi.h>
+
+/* Kind of a system call: the cookie of its tracepoint. */
+enum hb_req_op {
+	HB_REQ_OP_READ,
+	HB_REQ_OP_WRITE,
+	HB_REQ_OP_ACCEPT,
+	HB_REQ_OP_CONNECT,
+};
+#define HB_REQ_OP_BUF	 0x10 /* flag: the second argument is the data itself */
+#define HB_REQ_OP_SPLICE 0x20 /* flag: the third argument is a descriptor, that of data going out */
+
+enum hb_req_side {
+	HB_REQ_SERVER,	/* exchanges on accepted connections; port: the local one */
+	HB_REQ_CLIENT,	/* exchanges on connections that this process made; port: the peer's */
+	HB_REQ_HANDLER, /* calls of a handler function; func says which */
+	HB_REQ_SIDE_NR,
+};
+
+enum hb_req_state {
+	HB_REQ_OLD,	     /* open before recording began: the middle of an exchange, perhaps */
+	HB_REQ_OLD_ANSWERED, /* the same; its next byte in begins an exchange that is seen whole */
+	HB_REQ_IDLE,	     /* new, nothing came yet */
+	HB_REQ_OPEN,	     /* begun, no byte out yet */
+	HB_REQ_ENDING,	     /* the last byte out may have been the last one */
+	HB_REQ_MULTIPLEXED,  /* HTTP/2: exchanges overlap, bytes in and out tell nothing */
+};
+
+#define HB_REQ_TLS	 0x01 /* the connection began with a TLS handshake */
+#define HB_REQ_PEEKED	 0x02 /* the first bytes have been looked at */
+#define HB_REQ_HANDSHAKE 0x04 /* the open exchange is part of the TLS handshake */
+#define HB_REQ_PAUSED	 0x08 /* more than HB_REQ_PAUSE_NS between two of its bytes out */
+
+#define HB_REQ_PAUSE_NS	 1000000000ULL
+
+/* A TCP connection of a traced process, by the kernel's struct sock. So descriptors may be duplicated,
+ * passed on and used again. */
+struct hb_req_conn {
+	u64 ino;       /* of the socket; another one is another connection at the same address */
+	u64 accept_ns; /* accepted or connected at; 0: before recording began, or data came */
+	u64 begin_ns;  /* of the exchange */
+	u64 last_ns;   /* of its last byte out; valid while HB_REQ_ENDING */
+	u64 first_ns;  /* from begin_ns to its first byte out */
+	u64 waited_ns; /* from accept_ns to begin_ns; ~0: not its first exchange */
+	u64 bytes_in;  /* of this exchange, as of the next three */
+	u64 bytes_out;
+	u64 read_ns; /* in system calls, within the exchange */
+	u64 write_ns;
+	u64 codec_ns;	   /* in codec calls, before last_ns */
+	u64 late_ns;	   /* the same, since last_ns */
+	u64 probe_ns;	   /* that probes have cost, before last_ns */
+	u64 late_probe_ns; /* the same, since last_ns */
+	u32 calls;	   /* codec calls before last_ns */
+	u32 late_calls;
+	u32 seq;	  /* of the exchange on this connection */
+	u32 state;	  /* enum hb_req_state */
+	u32 row;	  /* index into req_rows; 0: not known yet */
+	u16 lport, rport; /* host byte order */
+	u16 proc;
+	u8 side;  /* enum hb_req_side */
+	u8 flags; /* HB_REQ_TLS... */
+	u32 pad;
+};
+
+/* A system call that a thread is in. */
+struct hb_req_call {
+	u64 t0_ns;
+	u64 buf; /* the data; 0: not to be had */
+	u64 fd;	 /* of splice(2): out << 32 | in */
+};
+
+/* What a task has last read from, of each side. */
+struct hb_req_tie {
+	u64 sk; /* key of req_conns; 0: nothing */
+	u64 ino;
+	u32 seq;
+	u32 pad;
+};
+
+struct hb_req_task {
+	u64 goid;
+	struct hb_req_tie tie[2]; /* HB_REQ_SERVER, HB_REQ_CLIENT */
+};
+
+struct hb_req_key {
+	u16 proc;
+	u16 port; /* exchanges */
+	u16 func; /* handlers */
+	u8 side;  /* enum hb_req_side */
+	u8 pad;
+};
+
+#define HB_REQ_ROWS	 129 /* row 0 takes what found no row of its own */
+#define HB_REQ_CODEC_DIM 64  /* HB_MAX_GROUPS */
+
+struct hb_req_row {
+	struct hb_req_key key;
+	u64 count; /* of requests: sums, extremes and histograms are over these */
+	u64 sum_ns;
+	u64 min_ns; /* ~0 while empty */
+	u64 max_ns;
+	u64 bytes_in;
+	u64 bytes_out;
+	u64 codec_ns;
+	u64 codec_calls;
+	u64 read_ns;
+	u64 write_ns;
+	u64 first_sum_ns; /* to the first byte out */
+	u64 first_max_ns;
+	u64 waited; /* requests that were the first of their connection, and how long they waited */
+	u64 waited_sum_ns;
+	u64 waited_max_ns;
+	u64 unanswered;			/* begun, and closed without a byte out: not in count */
+	u64 paused;			/* in count; see HB_REQ_PAUSED */
+	u64 tls;			/* in count: on connections with TLS */
+	u64 group_ns[HB_REQ_CODEC_DIM]; /* of all codec calls tied to these requests, by group */
+	u64 group_calls[HB_REQ_CODEC_DIM];
+	u64 n[HB_HIST_BUCKETS];		  /* requests by latency */
+	u64 in_codec_ns[HB_HIST_BUCKETS]; /* codec time in the requests of that bucket */
+};
+
+/* Counters beside the rows. Losses first. */
+enum hb_req_counter {
+	/* What could not be followed. */
+	HB_REQ_CONNS_FULL, /* system calls on a connection for which there was no room */
+	HB_REQ_CALLS_FULL, /* system calls for which there was no room */
+	HB_REQ_TASKS_FULL, /* reads whose task could not be remembered */
+	HB_REQ_ROWS_FULL,  /* requests counted in row 0 */
+	HB_REQ_UNREADABLE, /* system calls whose socket the kernel's tables did not show */
+	HB_REQ_CLOCK_BACK, /* requests that end before they begin */
+	HB_REQ_LOSS_NR,
+	/* What was seen. */
+	HB_REQ_ACCEPTED = HB_REQ_LOSS_NR,
+	HB_REQ_CONNECTED,
+	HB_REQ_FOUND,  /* connections that were open before */
+	HB_REQ_CLOSED, /* of all three */
+	HB_REQ_BEGUN,  /* exchanges = requests + unanswered + handshakes + clock back + open */
+	HB_REQ_OLD_EXCHANGES, /* on connections found open, until their first clean boundary */
+	HB_REQ_HANDSHAKES,    /* exchanges that were part of a TLS handshake */
+	HB_REQ_UNANSWERED,
+	HB_REQ_PUSHES, /* bytes out on a connection on which nothing had come in */
+	HB_REQ_MUXED,  /* HTTP/2 connections */
+	HB_REQ_UNIX,   /* system calls on other sockets, with data */
+	HB_REQ_DATAGRAM,
+	HB_REQ_OTHER,
+	HB_REQ_TIED_CALLS, /* codec calls, outermost: tied + old + late + untied is all of them */
+	HB_REQ_TIED_NS,
+	HB_REQ_OLD_CALLS, /* tied to an exchange of a connection found open */
+	HB_REQ_OLD_NS,
+	HB_REQ_LATE_CALLS, /* tied to an exchange that was over */
+	HB_REQ_LATE_NS,
+	HB_REQ_UNTIED_CALLS, /* by a task that has read from no connection */
+	HB_REQ_UNTIED_NS,
+	HB_REQ_CNT_NR,
+};
+
+_Static_assert(sizeof(struct hb_req_key) == 8, "hash keys must have no padding");
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request.h - the requests of a recording: a part of model.h, which explains units and ownership.
+ */
+#ifndef HBPROF_REQUEST_H
+#define HBPROF_REQUEST_H
+
+#include <hbprof/req.h>
+
+#include "model/model.h"
+
+/* Codec calls of one (codec, operation) in requests of a row. */
+struct m_request_codec {
+	char *codec, *op;
+	u64 calls, ns;
+};
+
+/* Requests of one process on one port, or calls of one handler. Bytes are as the process sees them: what
+ * it has received is in. */
+struct m_request {
+	u32 target; /* index; unset in the overflow row */
+	u8 side;    /* enum hb_req_side */
+	bool overflow;
+	u16 port; /* server: its own; client: the peer's */
+	u32 func; /* handlers: index of functions */
+	u64 bytes_in, bytes_out;
+	u64 codec_ns, codec_calls;
+	u64 read_ns, write_ns;
+	u64 first_sum_ns, first_max_ns; /* to the first byte of the answer */
+	u64 waited, waited_sum_ns,
+		waited_max_ns; /* first requests of a connection: since accept() */
+	u64 unanswered, paused, tls;
+	struct m_dist latency; /* its count is the number of requests */
+	u64 *bucket_codec_ns;  /* codec time in the requests of latency.bucket[i] */
+	struct m_request_codec *codec;
+	u32 nr_codecs;
+};
+
+struct m_requests {
+	u64 n[HB_REQ_CNT_NR]; /* enum hb_req_counter */
+	u64 open_at_end;      /* exchanges without an answer yet */
+	struct m_request *row;
+	u32 nr_rows;
+};
+
+void m_requests__free(struct m_requests *r); /* NULL is fine */
+void m_request__init(struct m_request *r);
+void m_request__fini(struct m_request *r);
+
+/* In 1/10,000 of the latency: codec time in all requests of the row; in those between two quantiles
+ * (1/10,000), as the sum over them. M_NONE: no requests there, or no bucket was kept. */
+u64 m_request__share(const struct m_request *r);
+u64 m_request__share_between(const struct m_request *r, u32 from, u32 to);
+/* Of the requests between P45 and P55, and of those from P99 on: M_NONE with fewer than 20, 100. */
+u64 m_request__share_p50(const struct m_request *r);
+u64 m_request__share_p99(const struct m_request *r);
+
+/* Of the codec calls that lie in no other one, those tied to a request, in 1/10,000; M_NONE: none. */
+u64 m_requests__tied(const struct m_requests *r);
+
+extern const char *const hb_req_side_names[HB_REQ_SIDE_NR];
+extern const char *const hb_req_counter_names[HB_REQ_CNT_NR];
+
+#endif

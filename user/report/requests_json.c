@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* requests_json.c - requests as JSON, unrounded; and what both forms of the report need of a row. */
+#include <math.h>
+
+#include "report/requests_report.h"
+
+const char *request_rule(const struct m_request *q)
+{
+	return q->side == HB_REQ_HANDLER ? "handler" : "connection";
+}
+
+double share_pct(u64 share)
+{
+	return share == M_NONE ? NAN : (double)share / 100;
+}
+
+double requests_per_s(const struct recording *r, const struct m_request *q)
+{
+	u64 ns = r->coverage.measured_ns;
+
+	return ns && ns != M_NONE ? (double)q->latency.count * 1e9 / (double)ns : NAN;
+}
+
+static void print_latency(struct jsonw *w, const struct m_dist *d)
+{
+	jsonw__object(w, "latency");
+	jsonw__u64(w, "count", d->count);
+	jsonw__u64(w, "sum_ns", d->sum_ns);
+	jsonw__num(w, "mean_ns", dist_mean(d), 1);
+	jsonw__u64(w, "min_ns", d->count ? d->min_ns : M_NONE);
+	jsonw__u64(w, "p50_ns", dist_quantile(d, DIST_P50));
+	jsonw__u64(w, "p90_ns", dist_quantile(d, DIST_P90));
+	jsonw__u64(w, "p99_ns", dist_quantile(d, DIST_P99));
+	jsonw__u64(w, "p999_ns", dist_quantile(d, DIST_P999));
+	jsonw__u64(w, "max_ns", d->count ? d->max_ns : M_NONE);
+	jsonw__end_object(w);
+}
+
+static void print_codecs(struct jsonw *w, const struct m_request *q)
+{
+	jsonw__array(w, "codecs");
+	for (u32 i = 0; i < q->nr_codecs; i++) {
+		jsonw__object(w, NULL);
+		jsonw__str(w, "codec", q->codec[i].codec);
+		jsonw__str(w, "op", q->codec[i].op);
+		jsonw__u64(w, "calls", q->codec[i].calls);
+		jsonw__u64(w, "sum_ns", q->codec[i].ns);
+		jsonw__end_object(w);
+	}
+	jsonw__end_array(w);
+}
+
+/* What only connections have. */
+static void print_io(struct jsonw *w, const struct m_request *q)
+{
+	bool io = q->side != HB_REQ_HANDLER;
+
+	jsonw__u64(w, "bytes_in", io ? q->bytes_in : M_NONE);
+	jsonw__u64(w, "bytes_out", io ? q->bytes_out : M_NONE);
+	jsonw__u64(w, "read_ns", io ? q->read_ns : M_NONE);
+	jsonw__u64(w, "write_ns", io ? q->write_ns : M_NONE);
+	jsonw__u64(w, "first_byte_sum_ns", io ? q->first_sum_ns : M_NONE);
+	jsonw__u64(w, "first_byte_max_ns", io ? q->first_max_ns : M_NONE);
+	jsonw__u64(w, "waited", io ? q->waited : M_NONE);
+	jsonw__u64(w, "waited_sum_ns", io ? q->waited_sum_ns : M_NONE);
+	jsonw__u64(w, "waited_max_ns", io ? q->waited_max_ns : M_NONE);
+	jsonw__u64(w, "unanswered", io ? q->unanswered : M_NONE);
+	jsonw__u64(w, "paused", io ? q->paused : M_NONE);
+	jsonw__u64(w, "tls", io ? q->tls : M_NONE);
+}
+
+static void print_request(struct view *v, struct jsonw *w, const struct m_request *q)
+{
+	const struct recording *r = v->r;
+
+	jsonw__object(w, NULL);
+	jsonw__bool(w, "overflow", q->overflow);
+	jsonw__str(w, "side", q->overflow ? NULL : hb_req_side_names[q->side]);
+	jsonw__str(w, "rule", q->overflow ? NULL : request_rule(q));
+	jsonw__u64(w, "pid",
+		   !q->overflow && q->target < r->nr_targets ? r->target[q->target].pid : M_NONE);
+	jsonw__u64(w, "port", q->overflow || q->side == HB_REQ_HANDLER ? M_NONE : q->port);
+	jsonw__str(w, "function", q->func < r->nr_funcs ? r->func[q->func].name : NULL);
+	jsonw__u64(w, "count", q->latency.count);
+	jsonw__num(w, "per_s", requests_per_s(r, q), 3);
+	print_latency(w, &q->latency);
+	jsonw__u64(w, "codec_calls", q->codec_calls);
+	jsonw__u64(w, "codec_ns", q->codec_ns);
+	jsonw__num(w, "codec_share_pct", share_pct(m_request__share(q)), 2);
+	jsonw__num(w, "codec_share_p50_pct", share_pct(m_request__share_p50(q)), 2);
+	jsonw__num(w, "codec_share_p99_pct", share_pct(m_request__share_p99(q)), 2);
+	print_io(w, q);
+	print_codecs(w, q);
+	jsonw__end_object(w);
+}
+
+void requests_json(struct view *v, struct jsonw *w)
+{
+	const struct m_requests *r = v->r->requests;
+
+	if (!r) {
+		jsonw__null(w, "requests");
+		jsonw__null(w, "request_coverage");
+		return;
+	}
+	jsonw__array(w, "requests");
+	for (u32 i = 0; i < r->nr_rows; i++)
+		print_request(v, w, &r->row[i]);
+	jsonw__end_array(w);
+	jsonw__object(w, "request_coverage");
+	for (u32 i = 0; i < HB_REQ_CNT_NR; i++)
+		jsonw__u64(w, hb_req_counter_names[i], r->n[i]);
+	jsonw__u64(w, "open_at_end", r->open_at_end);
+	jsonw__num(w, "tied_pct", share_pct(m_requests__tied(r)), 2);
+	jsonw__end_object(w);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * requests_report.h - the requests of a recording: their part of the table (requests_table.c) and of
+ * JSON (requests_json.c).
+ */
+#ifndef HBPROF_REQUESTS_REPORT_H
+#define HBPROF_REQUESTS_REPORT_H
+
+#include "model/jsonw.h"
+#include "model/request.h"
+#include "report/table.h"
+
+/* Nothing where requests were not looked at. */
+void table__requests(struct view *v);
+/* "requests": rows; "request_coverage": counters. null where they were not looked at. */
+void requests_json(struct view *v, struct jsonw *w);
+
+/* What told one request from the next: "connection" or "handler". */
+const char *request_rule(const struct m_request *q);
+/* Percent of a share in 1/10,000; NaN for M_NONE. */
+double share_pct(u64 share);
+double requests_per_s(const struct recording *r, const struct m_request *q);
+/* Why a part of the traffic is not in the rows; NULL: no such counter was hit or it needs no words. */
+extern const char *const request_losses[HB_REQ_LOSS_NR];
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * requests_table.c - requests for people: a row for each port and handler, what told one request from
+ * the next, and what of the traffic is not in the rows.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/layout.h"
+#include "report/requests_report.h"
+
+#define MAX_PARA 65536
+
+enum {
+	C_SIDE,
+	C_WHERE,
+	C_PID,
+	C_COUNT,
+	C_RATE,
+	C_P50,
+	C_P90,
+	C_P99,
+	C_P999,
+	C_MAX,
+	C_SHARE,
+	C_SHARE50,
+	C_SHARE99,
+	C_CALLS,
+	C_IN,
+	C_OUT,
+	C_NR,
+};
+
+static const struct column columns[C_NR] = {
+	[C_SIDE] = {"requests", COL_NAME},  [C_WHERE] = {"of", COL_NAME},
+	[C_PID] = {"process", COL_NAME},    [C_COUNT] = {"count", COL_NUM},
+	[C_RATE] = {"per s", COL_NUM},	    [C_P50] = {"P50", COL_NUM},
+	[C_P90] = {"P90", COL_NUM},	    [C_P99] = {"P99", COL_NUM},
+	[C_P999] = {"P99.9", COL_NUM},	    [C_MAX] = {"max", COL_NUM},
+	[C_SHARE] = {"in codecs", COL_NUM}, [C_SHARE50] = {"at P50", COL_NUM},
+	[C_SHARE99] = {"at P99", COL_NUM},  [C_CALLS] = {"calls each", COL_TAIL},
+	[C_IN] = {"bytes in", COL_TAIL},    [C_OUT] = {"bytes out", COL_TAIL},
+};
+
+const char *const request_losses[HB_REQ_LOSS_NR] = {
+	[HB_REQ_CONNS_FULL] = "system calls on connections that there was no room for",
+	[HB_REQ_CALLS_FULL] = "system calls that there was no room for",
+	[HB_REQ_TASKS_FULL] = "reads whose task could not be remembered",
+	[HB_REQ_ROWS_FULL] = "requests without a row of their own",
+	[HB_REQ_UNREADABLE] = "system calls whose socket could not be told",
+	[HB_REQ_CLOCK_BACK] = "requests that ended before they began",
+};
+
+static void where_text(const struct view *v, const struct m_request *q, struct strbuf *b)
+{
+	if (q->overflow)
+		strbuf__adds(b, "(no row free)");
+	else if (q->side == HB_REQ_HANDLER)
+		add_name(b, q->func < v->r->nr_funcs && v->r->func[q->func].name
+				    ? name_short(v->r->func[q->func].name)
+				    : NULL);
+	else
+		strbuf__addf(b, "port %u", q->port);
+}
+
+static void add_row(struct view *v, const struct m_request *q, struct grid *grid)
+{
+	const struct recording *r = v->r;
+	const struct m_dist *d = &q->latency;
+	char text[C_NR][CELL] = {{0}};
+	const char *at[C_NR] = {0};
+	u64 n = d->count ? d->count : 1;
+	bool io = q->side != HB_REQ_HANDLER;
+	struct strbuf where;
+
+	strbuf__init(&where, MAX_PARA);
+	where_text(v, q, &where);
+	at[C_SIDE] = q->overflow ? "overflow" : hb_req_side_names[q->side];
+	at[C_WHERE] = where.s ? where.s : "n/a";
+	if (r->nr_targets > 1 && !q->overflow && q->target < r->nr_targets) {
+		snprintf(text[C_PID], CELL, "%u", r->target[q->target].pid);
+		at[C_PID] = text[C_PID];
+	}
+	at[C_COUNT] = cell_count(text[C_COUNT], d->count);
+	at[C_RATE] = cell_rate(text[C_RATE], requests_per_s(r, q));
+	at[C_P50] = cell_ns(text[C_P50], dist_quantile(d, DIST_P50));
+	at[C_P90] = cell_ns(text[C_P90], dist_quantile(d, DIST_P90));
+	at[C_P99] = cell_ns(text[C_P99], dist_quantile(d, DIST_P99));
+	at[C_P999] = cell_ns(text[C_P999], dist_quantile(d, DIST_P999));
+	at[C_MAX] = cell_ns(text[C_MAX], d->count ? d->max_ns : M_NONE);
+	at[C_SHARE] = cell_pct(text[C_SHARE], share_pct(m_request__share(q)));
+	at[C_SHARE50] = cell_pct(text[C_SHARE50], share_pct(m_request__share_p50(q)));
+	at[C_SHARE99] = cell_pct(text[C_SHARE99], share_pct(m_request__share_p99(q)));
+	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
+	at[C_CALLS] = text[C_CALLS];
+	at[C_IN] = io ? cell_bytes(text[C_IN], q->bytes_in) : NULL;
+	at[C_OUT] = io ? cell_bytes(text[C_OUT], q->bytes_out) : NULL;
+	grid__row(grid, at);
+	strbuf__fini(&where);
+}
+
+/* Which codec, and the system calls: for each row that has requests. */
+static void print_parts(struct view *v, const struct m_request *q)
+{
+	const struct m_dist *d = &q->latency;
+	char buf[CELL], pct[CELL];
+	struct strbuf s;
+
+	if (!d->count || q->side == HB_REQ_HANDLER)
+		return;
+	strbuf__init(&s, MAX_PARA);
+	where_text(v, q, &s);
+	strbuf__adds(&s, ", of a request's time:");
+	for (u32 i = 0; i < q->nr_codecs; i++) {
+		strbuf__addc(&s, ' ');
+		add_name(&s, q->codec[i].codec);
+		strbuf__addc(&s, ' ');
+		add_name(&s, q->codec[i].op);
+		strbuf__addf(&s, " %s (%s calls),",
+			     cell_pct(pct, pct_of(q->codec[i].ns, d->sum_ns)),
+			     cell_count(buf, q->codec[i].calls));
+	}
+	strbuf__addf(&s, " read %s,", cell_pct(pct, pct_of(q->read_ns, d->sum_ns)));
+	strbuf__addf(&s, " write %s;", cell_pct(pct, pct_of(q->write_ns, d->sum_ns)));
+	strbuf__addf(&s, " to the first byte of the answer %s on average, at most %s",
+		     cell_ns(buf, q->first_sum_ns / d->count), cell_ns(pct, q->first_max_ns));
+	if (q->waited)
+		strbuf__addf(&s, "; of %s new connections the first request came after %s",
+			     cell_count(buf, q->waited),
+			     cell_ns(pct, q->waited_sum_ns / q->waited));
+	if (q->paused)
+		strbuf__addf(
+			&s,
+			"; %s had a pause of over 1s in the answer (a stream, or a server's own "
+			"message): they last until its end",
+			cell_count(buf, q->paused));
+	if (q->unanswered)
+		strbuf__addf(&s, "; %s without an answer are not counted",
+			     cell_count(buf, q->unanswered));
+	table__para_buf(v, "", &s);
+}
+
+static void print_rule(struct view *v)
+{
+	table__para(
+		v, "rule",
+		"server, client: TCP connections, by system call tracepoints: from the return of "
+		"the read that brings the first byte to that of the last write before the next "
+		"one (client: from its first write to the last read); handler: calls of the "
+		"function. What probes in a request cost was subtracted, what tracepoints cost "
+		"was not");
+}
+
+static void print_tied(struct view *v, const struct m_requests *r)
+{
+	char pct[CELL], a[CELL], b[CELL], c[CELL];
+
+	table__para(v, "tied",
+		    "%s of the codec calls belong to a request: by a task that had read from no "
+		    "connection %s, after its request %s, on connections found open %s",
+		    cell_pct(pct, share_pct(m_requests__tied(r))),
+		    cell_count(a, r->n[HB_REQ_UNTIED_CALLS]),
+		    cell_count(b, r->n[HB_REQ_LATE_CALLS]), cell_count(c, r->n[HB_REQ_OLD_CALLS]));
+}
+
+static void add_if(struct strbuf *s, u64 n, const char *what)
+{
+	char buf[CELL];
+
+	if (n)
+		strbuf__addf(s, "; %s %s", what, cell_count(buf, n));
+}
+
+static void print_connections(struct view *v, const struct m_requests *r)
+{
+	char a[CELL], b[CELL], c[CELL], d[CELL];
+	struct strbuf s;
+
+	strbuf__init(&s, MAX_PARA);
+	strbuf__addf(&s, "accepted %s, made %s, found open %s, closed %s",
+		     cell_count(a, r->n[HB_REQ_ACCEPTED]), cell_count(b, r->n[HB_REQ_CONNECTED]),
+		     cell_count(c, r->n[HB_REQ_FOUND]), cell_count(d, r->n[HB_REQ_CLOSED]));
+	add_if(&s, r->n[HB_REQ_OLD_EXCHANGES],
+	       "requests set apart, as their connection was found open in the middle of them");
+	add_if(&s, r->open_at_end, "without an answer yet at the end");
+	add_if(&s, r->n[HB_REQ_HANDSHAKES], "exchanges of TLS handshakes, no requests");
+	add_if(&s, r->n[HB_REQ_MUXED], "HTTP/2 connections, see handlers");
+	add_if(&s, r->n[HB_REQ_PUSHES], "writes before anything was read");
+	table__para_buf(v, "connections", &s);
+	if (!r->n[HB_REQ_UNIX] && !r->n[HB_REQ_DATAGRAM] && !r->n[HB_REQ_OTHER])
+		return;
+	table__para(
+		v, "not seen",
+		"system calls with data on sockets that are not TCP: unix %s, datagrams %s, others "
+		"%s; their requests are in no row",
+		cell_count(a, r->n[HB_REQ_UNIX]), cell_count(b, r->n[HB_REQ_DATAGRAM]),
+		cell_count(c, r->n[HB_REQ_OTHER]));
+}
+
+static void print_losses(struct view *v, const struct m_requests *r)
+{
+	char buf[CELL];
+
+	for (u32 i = 0; i < HB_REQ_LOSS_NR; i++)
+		if (r->n[i])
+			table__para(v, "lost", "%s %s: %s", hb_req_counter_names[i],
+				    cell_count(buf, r->n[i]), request_losses[i]);
+}
+
+void table__requests(struct view *v)
+{
+	const struct m_requests *r = v->r->requests;
+	struct grid grid;
+
+	if (!r)
+		return;
+	strbuf__addc(v->out, '\n');
+	if (!r->nr_rows)
+		table__para(v, "requests", "none: no request was answered on a TCP connection");
+	grid__init(&grid, columns, C_NR);
+	for (u32 i = 0; i < r->nr_rows; i++)
+		add_row(v, &r->row[i], &grid);
+	if (r->nr_rows)
+		grid__render(&grid, v->opts->wide ? 0 : v->opts->width, v->out);
+	grid__fini(&grid);
+	strbuf__addc(v->out, '\n');
+	for (u32 i = 0; i < r->nr_rows; i++)
+		print_parts(v, &r->row[i]);
+	print_rule(v);
+	print_tied(v, r);
+	print_connections(v, r);
+	print_losses(v, r);
+}

@@ -186,6 +186,7 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 		fr->size = boundary_size(h, &f->size_in);
 	fr->nested = 0;
 	fr->kept = 0;
+	fr->ra_words = f->ra_words;
 	fr->beyond = 0;
 	fr->again = 0;
 	fr->dying_at = 0;
@@ -633,8 +634,8 @@ static __always_inline int on_recover(struct pt_regs *ctx, const struct hb_site 
 		   bpf_probe_read_user(&sp, sizeof(sp), (void *)(gp + im->sigcode_off))) {
 		return 0;
 	}
-	hb_evict_deeper(t, hi - sp);
-	hb_mark_living(t, hi - sp);
+	hb_evict_deeper(t, undone_to(hi - sp));
+	hb_mark_living(t, undone_to(hi - sp));
 	charge_miss(t, s, h);
 	if (!t->nr)
 		task_idle(h);
@@ -668,7 +669,7 @@ static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *
 	if (!t || !t->nr)
 		return 0;
 	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
-	sp = h->sp + 8; /* of the caller, after this call has returned */
+	sp = h->sp + ARCH_RET_SP; /* of the caller, after this call has returned */
 	if (role == HB_ROLE_LONGJMP) {
 		arch_regs(ctx, h->regs);
 		if (hb_boundary_reg(h, ARCH_ARG1, &buf) ||
@@ -679,7 +680,7 @@ static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *
 	h->depth = -sp;
 	if (stack_switched(h, frame_at(t, t->nr - 1)))
 		return 0;
-	hb_evict_deeper(t, -sp);
+	hb_evict_deeper(t, undone_to(-sp));
 	charge_miss(t, s, h);
 	if (!t->nr)
 		task_idle(h);

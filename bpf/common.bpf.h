@@ -145,7 +145,7 @@ __noinline int hb_boundary_reg(const struct hit *h, u32 r, u64 *out)
 {
 	u32 id = h ? h->site : 0;
 	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
-	s32 loc;
+	s32 loc, slot;
 
 	if (!h || !out || !s)
 		return -1;
@@ -153,11 +153,15 @@ __noinline int hb_boundary_reg(const struct hit *h, u32 r, u64 *out)
 	if (loc < 0)
 		return -1;
 	if (loc >= HB_LOC_STACK)
-		return bpf_probe_read_user(out, sizeof(*out),
-					   (void *)(h->regs[4] + 8 * (u64)(loc - HB_LOC_STACK)))
+		return bpf_probe_read_user(
+			       out, sizeof(*out),
+			       (void *)(h->regs[ARCH_SP_SLOT] + 8 * (u64)(loc - HB_LOC_STACK)))
 			       ? -1
 			       : 0;
-	*out = h->regs[BOUNDED(loc, 15)];
+	slot = arch_slot(loc);
+	if (slot < 0)
+		return -1;
+	*out = h->regs[BOUNDED(slot, 15)];
 	return 0;
 }
 

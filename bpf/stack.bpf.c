@@ -62,7 +62,10 @@ static __always_inline bool call_open(const struct hb_frame *f, const struct pla
 	/* Further in than SP: it has returned, and its probe is about to be hit. */
 	if (at->depth && f->depth > at->depth && out < cfg_alt_span)
 		return false;
-	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)(at->hi - f->depth)) && ra == f->ra;
+	if (!arch_ra_known(f))
+		return true;
+	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)arch_ra_addr(f, at->hi - f->depth)) &&
+	       arch_ra_plain(ra) == f->ra;
 }
 
 /*
@@ -152,12 +155,14 @@ static __always_inline u32 codec_call(u32 tgid, u32 tid, const struct hb_proc *p
 
 /* Of the user code. Whatever interrupts it, on x86 and arm64 its registers are at the same place, the
  * top of the task's kernel stack: those of the context are the kernel's if that was interrupted. */
-static __always_inline void user_regs(u64 *sp, u64 *g)
+static __always_inline void user_regs(u64 *sp, u64 *g, u64 *leaf_ra)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
 
 	*sp = arch_sp(regs);
 	*g = arch_g(regs);
+	if (arch_leaf_ra(regs, leaf_ra))
+		*leaf_ra = 0;
 }
 
 static __always_inline u64 wakeup(void)
@@ -187,14 +192,12 @@ int hb_sample(struct pt_regs *ctx)
 	s = bpf_map_lookup_elem(&sample_buf, &zero);
 	if (!s)
 		return 0;
-	user_regs(&sp, &g);
+	user_regs(&sp, &g, &s->top);
 	nr = frames_in(bpf_get_stack(ctx, s->ip, HB_STACK_USER * 8, BPF_F_USER_STACK));
 	kernel = frames_in(bpf_get_stack(ctx, &s->ip[nr], HB_STACK_KERNEL * 8, 0));
 	s->proc = proc;
 	s->pad = 0;
 	s->func = codec_call(tgid, pid_tgid, bpf_map_lookup_elem(&procs, &tgid), g, sp);
-	s->top = 0;
-	bpf_probe_read_user(&s->top, sizeof(s->top), (void *)sp);
 	s->nr_user = nr;
 	s->nr_kernel = kernel;
 	nr = BOUNDED(nr + kernel, 255);

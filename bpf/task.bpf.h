@@ -167,13 +167,24 @@ __noinline int hb_abandon_top(struct hb_task *t)
 }
 
 /* Is the call of this frame still open? Its return address must stand in its slot, or that by which
- * another tool's return probe has replaced it. */
+ * another tool's return probe has replaced it. Where the slot is not known it is taken to be. */
 static __always_inline bool frame_alive(const struct hit *h, const struct hb_frame *f)
 {
 	u64 ra = 0;
 
-	return !bpf_probe_read_user(&ra, sizeof(ra), (void *)frame_sp(h, f)) &&
-	       (ra == f->ra || ARCH_IS_TRAMPOLINE(ra));
+	if (!arch_ra_known(f))
+		return true;
+	if (bpf_probe_read_user(&ra, sizeof(ra), (void *)arch_ra_addr(f, frame_sp(h, f))))
+		return false;
+	ra = arch_ra_plain(ra);
+	return ra == f->ra || ARCH_IS_TRAMPOLINE(ra);
+}
+
+/* The greatest depth of what is still open when the stack is undone down to where code of that depth
+ * (by its SP) goes on: all that it has called is dead. */
+static __always_inline u64 undone_to(u64 depth)
+{
+	return ARCH_CALLEE_DEPTH ? depth : depth - 1;
 }
 
 #define EVICT_OTHER_STACK 1 /* an open call is on another stack, to which depths do not compare */

@@ -61,6 +61,10 @@ libjansson-dev  test counting the calls of other libraries
 libjson-c-dev   test counting the calls of other libraries
 qemu-system-x86 test measuring on other kernels
 busybox-static  test what a virtual machine for that runs
+gcc-aarch64-linux-gnu test building for arm64
+libc6-dev-arm64-cross test building for arm64
+qemu-system-arm test measuring on kernels of arm64
+qemu-user-static test running programs of arm64
 libyajl-dev     test counting the calls of other libraries
 libmsgpack-dev  test counting the calls of other libraries
 libcbor-dev     test counting the calls of other libraries

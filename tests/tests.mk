@@ -19,9 +19,16 @@ UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 HELPER_SRC := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
 FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_HELP  := $(filter-out $(FUZZ_SRC),$(sort $(wildcard tests/fuzz/*.c)))
-TEST_OBJ   := $(patsubst %.c,$(O)/%.o,$(UNIT_SRC) $(HELPER_SRC) $(FUZZ_SRC) $(FUZZ_HELP))
+TEST_OBJ    = $(BPF_HELP_OBJ) $(ARM64_BPF_BIN:%=%.o) $(patsubst %.c,$(O)/%.o,$(UNIT_SRC) $(HELPER_SRC) $(FUZZ_SRC) $(FUZZ_HELP))
 
 UNIT_BIN   := $(UNIT_SRC:%.c=$(O)/%)
+
+# The handlers of arm64 on this host: they are C, and what they see of the architecture is a struct.
+BPF_TEST_SRC := $(filter tests/unit/test_bpf_%.c,$(UNIT_SRC))
+BPF_HELP_OBJ := $(patsubst tests/unit/%.c,$(O)/tests/unit/arm64/%.o,$(filter tests/unit/bpf_%.c,$(HELPER_SRC)))
+ifneq ($(ARCH),arm64)
+ARM64_BPF_BIN := $(BPF_TEST_SRC:tests/unit/%.c=$(O)/tests/unit/arm64/%)
+endif
 FUZZ_BIN   := $(FUZZ_SRC:%.c=$(O)/%)
 
 # ---- building -------------------------------------------------------------------------------
@@ -48,14 +55,19 @@ define CC_BPF_HOST
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Wno-shadow -Wno-undef \
-		-D__TARGET_ARCH_$(ARCH) $(TEST_CFLAGS_$(basename $(@F))) -Itests/unit/shim \
+		-D__TARGET_ARCH_$(1) $(TEST_CFLAGS_$(basename $(@F))) -Itests/unit/shim \
 		$(INCLUDES) -Itests/unit -Ivmlinux -Ibpf -MMD -MP -c -o $@ $<
 endef
 
 $(O)/tests/unit/test_bpf_%.o: tests/unit/test_bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
-	$(CC_BPF_HOST)
+	$(call CC_BPF_HOST,$(ARCH))
 $(O)/tests/unit/bpf_%.o: tests/unit/bpf_%.c Makefile tests/tests.mk $(O)/flags | build-needs
-	$(CC_BPF_HOST)
+	$(call CC_BPF_HOST,$(ARCH))
+$(O)/tests/unit/arm64/%.o: tests/unit/%.c Makefile tests/tests.mk $(O)/flags | build-needs
+	$(call CC_BPF_HOST,arm64)
+$(O)/tests/unit/arm64/test_%: $(O)/tests/unit/arm64/test_%.o $(BPF_HELP_OBJ) $(O)/tests/libhelpers.a $(O)/libpure.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ -lcmocka $(filter-out -lbpf,$(LIBS))
 
 $(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(O)/tests/libhelpers.a $(O)/libpure.a
 	$(call msg,LINK,$@)
@@ -66,7 +78,7 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/libhelpers.a $(O)/li
 	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ $(filter-out -lbpf,$(LIBS))
 
 .PHONY: build-unit build-fuzz build-unit-san build-fuzz-san build-skel build-workload build-gobins
-build-unit: $(UNIT_BIN)
+build-unit: $(UNIT_BIN) $(ARM64_BPF_BIN)
 	@:
 build-fuzz: $(FUZZ_BIN)
 	@:
@@ -87,15 +99,25 @@ build-workload:
 build-gobins:
 	$(call WITH_GO,tests/unit/gobins.sh,$(O)/gobins)
 
+# The tool and the workloads for arm64, for virtual machines and QEMU's user emulation. The unit tests are
+# those that tests/vm/t_arm64_offline.sh runs.
+ARM64_O := $(O)/arm64
+ARM64_MAKE = root=$$(tests/vm/sysroot.sh arm64) && $(MAKE) ARCH=arm64 SYSROOT=$$root O=$(ARM64_O) SAN= COV= \
+	CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
+ARM64_UNIT = $(addprefix $(ARM64_O)/tests/unit/test_,insn_arm64 site_arm64 capture util fsutil)
+.PHONY: build-arm64
+build-arm64:
+	+$(Q)$(ARM64_MAKE) all $(ARM64_UNIT) && tests/vm/workload.sh $(ARM64_O)/workload $$root
+
 # ---- running --------------------------------------------------------------------------------
 
 # What the tests find in their environment. Paths are absolute: tests may change the folder.
 RUN = HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) HB_SRC=$(CURDIR) \
 	HB_GO_BIN_DIR=$(abspath $(O)/gobins) CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' \
-	ARCH=$(ARCH) tests/run.sh
+	ARCH=$(ARCH) HB_ARM64=$(abspath $(ARM64_O)) tests/run.sh
 
 # Each word list item of run.sh is KIND COMMAND..., in quotes.
-UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
+UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(ARM64_BPF_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
 FUZZ_RUN    := $(foreach t,$(FUZZ_SRC:%.c=$(SAN_O)/%),'single $(t) $(FUZZ_COUNT) $(FUZZ_SEED)')
 CLI_RUN     := $(foreach t,$(sort $(wildcard tests/cli/t_*.sh)),'tap $(t)')
 BPF_RUN     := $(foreach t,$(sort $(wildcard tests/bpf/t_*.sh)),'tap $(t)')
@@ -114,7 +136,7 @@ check-cli: all man
 	$(Q)$(RUN) $(CLI_RUN)
 check-bpf: all build-workload
 	$(Q)$(RUN) $(BPF_RUN)
-check-vm: all build-workload
+check-vm: all build-workload build-arm64
 	$(Q)$(RUN) $(VM_RUN)
 check-fuzz: build-fuzz-san
 	$(Q)$(RUN) $(FUZZ_RUN)
@@ -134,7 +156,8 @@ check:
 
 # -k, and the build is a check of its own: one test that does not compile is one failure more, and
 # everything else is still run and counted.
-BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-gobins build-workload
+BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-gobins build-workload \
+	build-arm64
 check-all:
 	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
 	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \

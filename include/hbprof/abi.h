@@ -128,6 +128,8 @@ enum hb_err_kind {
 	HB_ERR_NEGATIVE /* the value as s32 is < 0 */
 };
 
+#define HB_RA_NOWHERE	 0xffff /* hb_func.ra_words: not known where */
+
 #define HB_FUNC_EXIT_RET 0x01 /* exits are seen at its returns, not at return sites */
 #define HB_FUNC_HANDLER	 0x02 /* each call of it is a request, see req.h */
 #define HB_FUNC_RAW	 0x04 /* calibration: nothing is subtracted */
@@ -138,7 +140,7 @@ struct hb_func {
 	u8 flags; /* HB_FUNC_* */
 	u8 err_kind;
 	u16 image;
-	u16 pad;
+	u16 ra_words;		  /* its return address is kept so many words below its entry SP */
 	struct hb_value size_in;  /* payload size at entry */
 	struct hb_value size_out; /* payload size at exit; where there is one it counts */
 	struct hb_value err;	  /* at exit */
@@ -203,6 +205,8 @@ struct hb_frame {
 	struct hb_nested in[HB_NESTED_KEPT]; /* the open ones, the outermost first */
 	u32 codec_calls;		     /* as codec_ns, with requests only */
 	u64 codec_ns; /* in the outermost codec calls inside that have ended */
+	u16 ra_words; /* of the function */
+	u16 pad[3];
 };
 
 /* What a task has in flight. */
@@ -414,7 +418,7 @@ struct hb_sample {
 	u16 func;     /* of the innermost open codec call; HB_FUNC_NONE: in none */
 	u8 nr_user;   /* HB_STACK_USER: perhaps cut there */
 	u8 nr_kernel; /* HB_STACK_KERNEL: perhaps cut there */
-	u64 top; /* the word at the user's SP: a leaf without a frame has its return address there */
+	u64 top;      /* where a leaf without a frame returns to: x86: the word at SP, arm64: X30 */
 	u64 ip[1 + HB_STACK_USER + HB_STACK_KERNEL]; /* 1: a power of two bounds the first index */
 };
 #define HB_SAMPLE_BYTES(nr) (16 + 8 * (nr)) /* of a record with so many frames */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bpf_regs.h"
 #include "bpf_world_impl.h"
 
 #define MAX_TASKS 64
@@ -121,7 +122,9 @@ int w_init(void **state)
 	kernel.now_ns = 1000000;
 	images_put();
 	kernel__user_add(FS - 8, 0x208);
+#if defined(__TARGET_ARCH_x86)
 	kernel.task.thread.fsbase = FS;
+#endif
 	return 0;
 }
 
@@ -230,7 +233,7 @@ u32 w_attach(u64 ra, struct w_site at)
 	int image = image_of(ra);
 	struct hb_site s = {
 		.vaddr = ra - at.delta - (image >= 0 ? image_bias[image] : 0),
-		.sp_fix = -8,
+		.sp_fix = -REGS_RET_SP,
 		.ra_delta = at.delta,
 		.func = at.func,
 		.image = image >= 0 ? image : 0,
@@ -338,34 +341,34 @@ void w_pass(u64 ns)
 	kernel.now_ns += ns;
 }
 
-void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
+/* entry_sp: where the word is that is the return address, if there is one. */
+static void hit(u64 cookie, u64 ip, u64 sp, u64 entry_sp, enum regs_branch branch)
 {
 	const struct w_task *t = w.cur;
-	struct pt_regs regs = {
-		.ax = w.reg[W_AX],
-		.cx = w.reg[W_CX],
-		.dx = w.reg[W_DX],
-		.bx = w.reg[W_BX],
-		.sp = sp,
-		.bp = w.reg[W_BP],
-		.si = w.reg[W_SI],
-		.di = w.reg[W_DI],
-		.r8 = w.reg[8],
-		.r9 = w.reg[9],
-		.r10 = w.reg[10],
-		.r11 = w.reg[11],
-		.r12 = w.reg[12],
-		.r13 = w.reg[13],
-		.r14 = t->go && !w.g_lost ? t->g : w.reg[14],
-		.r15 = w.reg[15],
+	struct regs_of of = {
+		.reg = w.reg,
 		.ip = ip,
-		.flags = 0x202,
+		.sp = sp,
+		.g = t->go && !w.g_lost ? t->g : w.reg[14],
+		.branch = branch,
 	};
+	struct pt_regs regs;
 
+	if (entry_sp >= t->lo && entry_sp < t->hi)
+		of.ra = kernel__user_read64(entry_sp);
+	regs = regs_make(&of);
 	kernel.pid_tgid = (u64)t->tgid << 32 | t->tid;
-	kernel.cookie = HB_COOKIE(site, role, lang);
+	kernel.cookie = cookie;
 	kernel__user_write64(FS - 8, w.g_lost ? t->g : 0);
 	assert_int_equal(hb_probe(&regs), 0);
+}
+
+void w_hit(u32 site, enum hb_role role, enum hb_lang lang, u64 ip, u64 sp)
+{
+	const struct hb_site *s = kernel__map_at(HOST_MAP(SITES), 0, &site);
+
+	hit(HB_COOKIE(site, role, lang), ip, sp,
+	    s && role == HB_ROLE_ENTRY ? sp + (s64)s->sp_fix : 0, REGS_NOT_TAKEN);
 	w_check_frames();
 }
 
@@ -407,18 +410,13 @@ void w_call(u16 func, u64 depth, u64 ra)
 void w_grow(u16 func, u64 depth, u64 ra)
 {
 	const struct w_func *f = w_func_at(func);
-	struct pt_regs regs = {.r14 = w.cur->g};
+	u64 cookie = HB_COOKIE(f->entry_site, HB_ROLE_ENTRY, f->f.lang);
+	u64 ip = code_addr(f, f->vaddr + 1), entry_sp = w.cur->hi - depth;
 
 	w_push(depth, ra_addr(ra));
-	regs.ip = code_addr(f, f->vaddr + 1);
-	regs.sp = w.cur->hi - depth - f->sp_fix;
-	kernel.pid_tgid = (u64)w.cur->tgid << 32 | w.cur->tid;
-	kernel.cookie = HB_COOKIE(f->entry_site, HB_ROLE_ENTRY, f->f.lang);
 	/* "below or equal" is taken on either of two flags */
-	regs.flags = 0x202 | 0x01;
-	assert_int_equal(hb_probe(&regs), 0);
-	regs.flags = 0x202 | 0x40;
-	assert_int_equal(hb_probe(&regs), 0);
+	hit(cookie, ip, entry_sp - f->sp_fix, entry_sp, REGS_BELOW);
+	hit(cookie, ip, entry_sp - f->sp_fix, entry_sp, REGS_EQUAL);
 }
 
 void w_jump_out(u16 func, u64 depth)
@@ -437,7 +435,7 @@ void w_site_hit(u64 ra, u64 depth)
 	for (u32 i = 0; i < nr_rets; i++)
 		if (rets[i].ra == ra)
 			w_hit(rets[i].site, HB_ROLE_RETSITE, lang, ra_addr(ra) - rets[i].at.delta,
-			      w.cur->hi - depth + 8);
+			      w.cur->hi - depth + REGS_RET_SP);
 }
 
 void w_ret(u16 func, u64 depth, u64 ra)
@@ -480,6 +478,11 @@ void w_recover(u64 depth)
 /* setjmp keeps SP as it is after its own return: glibc hides it, musl (guard 0) does not. */
 void w_longjmp(u64 depth, u64 to, u64 guard)
 {
+#if defined(__TARGET_ARCH_arm64)
+	/* The probe is where SP has been set; the site's sp_fix is not for that. */
+	w_hit(undo_site, HB_ROLE_CATCH, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
+	      w.cur->hi - to - 8);
+#else
 	u64 sp = w.cur->hi - to, di = w.reg[W_DI], buf = FS + 0x100;
 
 	if (guard) {
@@ -492,6 +495,7 @@ void w_longjmp(u64 depth, u64 to, u64 guard)
 	w_hit(undo_site, HB_ROLE_LONGJMP, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
 	      w.cur->hi - depth - 8);
 	w.reg[W_DI] = di;
+#endif
 }
 
 void w_catch(u64 depth)

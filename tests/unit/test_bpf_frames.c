@@ -4,6 +4,7 @@
  * probes, tail calls, and stacks that move. Recursion is in test_bpf_recursion.c, leftovers are in
  * test_bpf_leftovers.c.
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #define D1 0x100 /* depths of calls inside one another */
@@ -325,6 +326,7 @@ static void test_a_17th_call_s_entry_and_miss_are_taken_off_the_16th(void **stat
 
 /* ---- a goroutine whose register is in use ---- */
 
+#if REGS_G_IN_TLS
 static void test_a_goroutine_that_is_not_in_its_register_is_in_thread_local_storage(void **state)
 {
 	u16 f = W_FUNC(.image = W_GO);
@@ -348,6 +350,7 @@ static void test_a_goroutine_that_is_not_in_its_register_is_in_thread_local_stor
 	for (u32 d = 0; d < HB_DROP_NR; d++)
 		assert_int_equal(w_drop(d), 0);
 }
+#endif
 
 static void test_a_goroutine_that_is_nowhere_is_a_drop(void **state)
 {
@@ -355,7 +358,9 @@ static void test_a_goroutine_that_is_nowhere_is_a_drop(void **state)
 	u64 ra = w_ra(f);
 
 	w_go(1);
+#if defined(__TARGET_ARCH_x86)
 	kernel.task.thread.fsbase = 0;
+#endif
 	w.g_lost = true;
 	w_call(f, D1, ra);
 	assert_int_equal(w_drop(HB_DROP_READ_G), 1);
@@ -433,7 +438,9 @@ int main(void)
 		T(test_misses_inside_an_open_call_are_taken_off_it),
 		T(test_entries_inside_that_are_not_followed_are_taken_off_by_their_class),
 		T(test_a_17th_call_s_entry_and_miss_are_taken_off_the_16th),
+#if REGS_G_IN_TLS
 		T(test_a_goroutine_that_is_not_in_its_register_is_in_thread_local_storage),
+#endif
 		T(test_a_goroutine_that_is_nowhere_is_a_drop),
 	};
 

@@ -4,6 +4,7 @@
  * has seen: see test_bpf_panics.c), and other ways in which a frame can outlive its call or be in the
  * way of others.
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #define D1 0x100
@@ -103,8 +104,8 @@ static void test_a_leftover_whose_slot_cannot_be_read_is_abandoned(void **state)
 	struct two t = two_of(W_GO, 0);
 
 	w_call(t.a, D1, t.a_ra);
-	/* stack, goid, return address, and then the slot */
-	kernel__plant(KERNEL_READ_USER, NULL, 3, 1, -14);
+	/* stack, goid, return address (x86), and then the slot */
+	kernel__plant(KERNEL_READ_USER, NULL, 2 + REGS_RA_READS, 1, -14);
 	w_ran(t.b, D2, t.b_ra, 10);
 	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1);
 	check_sample(t.b, 10);
@@ -340,7 +341,7 @@ static void test_a_call_whose_return_address_another_tool_replaced_is_alive(void
 
 	w_call(t.a, D1, t.a_ra);
 	/* a uretprobe's trampoline: the last page of the process */
-	w_push(D1, 0x7fffffffe000);
+	w_push(D1, REGS_TRAMPOLINE);
 	w_ran(t.b, D2, t.b_ra, 10);
 	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 0);
 	w_pass(5);
@@ -349,7 +350,7 @@ static void test_a_call_whose_return_address_another_tool_replaced_is_alive(void
 	/* the pages around it are none */
 	for (int i = -1; i < 2; i += 2) {
 		w_call(t.a, D1, t.a_ra);
-		w_push(D1, 0x7fffffffe000 + i * 0x1000);
+		w_push(D1, REGS_TRAMPOLINE + i * 0x1000);
 		w_ran(t.b, D2, t.b_ra, 10);
 	}
 	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 2);
@@ -431,6 +432,7 @@ static void test_longjmp_of_musl_abandons_exactly_the_dead(void **state)
 	check_longjmp(0);
 }
 
+#if REGS_JMPBUF
 static void test_a_longjmp_that_cannot_be_read_changes_nothing(void **state)
 {
 	struct two t = two_of(W_NATIVE, 0);
@@ -449,6 +451,7 @@ static void test_a_longjmp_that_cannot_be_read_changes_nothing(void **state)
 	w_longjmp(D2, D1 - 8, 1);
 	assert_int_equal(w_frames(t.g), 0);
 }
+#endif
 
 static void test_a_catch_abandons_what_was_thrown_through(void **state)
 {
@@ -643,7 +646,9 @@ int main(void)
 		T(test_a_call_at_the_very_end_of_a_stack_does_not_outlive_its_goroutine),
 		T(test_longjmp_abandons_exactly_the_dead),
 		T(test_longjmp_of_musl_abandons_exactly_the_dead),
+#if REGS_JMPBUF
 		T(test_a_longjmp_that_cannot_be_read_changes_nothing),
+#endif
 		T(test_a_catch_abandons_what_was_thrown_through),
 		T(test_a_catch_on_another_stack_is_not_this_one_s),
 		T(test_calls_inside_a_lost_one_belong_to_the_next_one_out),

@@ -9,6 +9,7 @@
  * overwritten, or the death is seen), where it may have made a tail call to the next one, or where it
  * has no slot that anybody looks at (recursion).
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #include <errno.h>
@@ -164,8 +165,10 @@ static bool plant_drop(const struct prog *p, u16 func, u64 ra)
 	if (!one_in(50) || p->dirty || w.g_lost || !in || (s && s->func == W_ANY) ||
 	    w_func_at(in->func)->f.group == w_func_at(func)->f.group)
 		return false;
-	/* after the stack's bounds and the goroutine's id */
-	kernel__plant(KERNEL_READ_USER, NULL, p->t->go ? 2 : 0, 1, -EFAULT);
+	if (!REGS_RA_READS && !p->t->go)
+		return false;
+	/* x86: after the stack's bounds and the goroutine's id; arm64: the id */
+	kernel__plant(KERNEL_READ_USER, NULL, p->t->go ? 1 + REGS_RA_READS : 0, 1, -EFAULT);
 	return true;
 }
 
@@ -263,7 +266,7 @@ static void do_hide(struct prog *p)
 	if (!a || a->kind != ACT_FRAME)
 		return;
 	a->hidden = true;
-	w_push(a->depth, 0x7fffffffe000ULL);
+	w_push(a->depth, REGS_TRAMPOLINE);
 }
 
 static void do_unwind(struct prog *p);
@@ -413,7 +416,7 @@ static void do_something(struct prog *p)
 	w_pass(rnd(200));
 	w.reg[W_AX] = rnd(2);
 	w.reg[W_SI] = 10 + rnd(100);
-	w.g_lost = one_in(8);
+	w.g_lost = REGS_G_IN_TLS && one_in(8);
 	if (p->nr == MODEL_ACTS || what < 440)
 		do_return(p);
 	else if (what < 850)
@@ -442,10 +445,13 @@ static void do_something(struct prog *p)
 
 /* ---- runs ---- */
 
+/* What plant_drop() leads to. */
+#define ENTRY_LOST (REGS_RA_READS ? HB_DROP_READ_RA : HB_DROP_READ_G)
+
 static void check_drops(void)
 {
 	for (u32 d = 0; d < HB_DROP_NR; d++)
-		if (d != HB_DROP_FRAMES_DEEP && d != HB_DROP_READ_RA)
+		if (d != HB_DROP_FRAMES_DEEP && d != ENTRY_LOST)
 			assert_int_equal(w_drop(d), 0);
 }
 
@@ -467,7 +473,7 @@ static void check_variety(void)
 	for (u32 i = 0; i < MODEL_RARE; i++)
 		assert_true(model__seen[i] > 10);
 	assert_true(w_drop(HB_DROP_FRAMES_DEEP) > 10);
-	assert_true(w_drop(HB_DROP_READ_RA) > 10);
+	assert_true(w_drop(ENTRY_LOST) > 10);
 }
 
 static void program_of(u64 seed)

@@ -3,6 +3,7 @@
  * test_bpf_panics.c - Go's panics and Goexit: what deferred functions call, which calls are dead after
  * a recovery, and which go on.
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #define D1 0x100
@@ -75,8 +76,9 @@ static void test_the_recovering_call_itself_goes_on(void **state)
 	w_call(t.a, D1, t.a_ra);
 	w_call(t.b, D2, t.b_ra);
 	w_recover(D2 - 8);
-	/* and so it would if its frame were empty */
-	w_recover(D1);
+	/* and so it would if its frame were empty: on arm64 that of a function with calls never is */
+	if (REGS_RA_READS)
+		w_recover(D1);
 	w_pass(7);
 	w_ret(t.a, D1, t.a_ra);
 	check_sample(t.a, 7);

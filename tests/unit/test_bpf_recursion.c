@@ -110,8 +110,8 @@ static void test_another_codec_s_unseen_return_is_not_taken_for_a_nested_one(voi
 	w_go(1);
 	w_call(a, D1, a_ra);
 	w_call(a, D2, inner);
-	/* its entry is lost: the return address cannot be read */
-	kernel__plant(KERNEL_READ_USER, NULL, 2, 1, -14);
+	/* its entry is lost: the goroutine's id cannot be read */
+	kernel__plant(KERNEL_READ_USER, NULL, 1, 1, -14);
 	w_ran(b, D3, b_ra, 10);
 	assert_int_equal(w_n(b, HB_FN_DROPPED), 1);
 	assert_int_equal(w_n(b, HB_FN_EXITS), 0);

@@ -2,6 +2,7 @@
 /*
  * test_bpf_values.c - what is read at a call boundary: payload sizes and whether the call failed.
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #include <string.h>
@@ -84,17 +85,18 @@ static void test_each_register_is_found_by_its_number(void **state)
 		u64 ra = w_ra(f[r]);
 
 		w_ran(f[r], D1, ra, 10);
-		if (r != W_SP)
+		if ((int)r != REGS_SP)
 			check_size(f[r], 100 + r);
 	}
 	/* a stack pointer is no size */
-	check_size_lost(f[W_SP]);
+	if (REGS_SP >= 0)
+		check_size_lost(f[W_SP]);
 }
 
 static void test_a_register_above_the_tracked_ones_is_found_where_it_was_moved_to(void **state)
 {
 	u16 f = sized((struct hb_value){}, (struct hb_value){HB_VALUE_REG, W_BX, 0, 0});
-	u64 ra = w_ra_with(f, (struct w_site){.func = f, .moved = 1 + W_BX, .to = 13});
+	u64 ra = w_ra_with(f, (struct w_site){.func = f, .moved = 1 + W_BX, .to = REGS_HIGH});
 
 	w_thread(1);
 	w.reg[13] = 321;
@@ -109,8 +111,8 @@ static void test_a_size_is_read_from_a_stack_slot_of_the_site(void **state)
 			   (struct w_site){.func = f, .moved = 1 + W_BX, .to = HB_LOC_STACK + 3});
 
 	w_thread(1);
-	/* SP at the site is 8 above that of the entry */
-	w_push(D1 - 8 - 3 * 8, 640);
+	/* SP at the site is behind the return */
+	w_push(D1 - REGS_RET_SP - 3 * 8, 640);
 	w_ran(f, D1, ra, 10);
 	check_size(f, 640);
 }
@@ -541,12 +543,13 @@ static void test_an_error_value_may_stand_in_a_stack_slot(void **state)
 {
 	u16 f = W_FUNC(.image = W_NATIVE, .f.err_kind = HB_ERR_NONZERO,
 		       .f.err = {HB_VALUE_REG, W_DI, 0, 0});
-	u64 ra = w_ra_with(f, (struct w_site){.func = f, .moved = 1 + W_DI, .to = HB_LOC_STACK});
+	u64 ra = w_ra_with(f,
+			   (struct w_site){.func = f, .moved = 1 + W_DI, .to = HB_LOC_STACK + 1});
 
 	w_thread(1);
-	w_push(D1 - 8, 1);
+	w_push(D1 - REGS_RET_SP - 8, 1);
 	w_ran(f, D1, ra, 10);
-	w_push(D1 - 8, 0);
+	w_push(D1 - REGS_RET_SP - 8, 0);
 	w_ran(f, D1, ra, 100);
 	assert_int_equal(w_plain(f)->raw_sum_ns, 100);
 	assert_int_equal(w_row(f, 0, 0, HB_OUTCOME_ERROR)->raw_sum_ns, 10);

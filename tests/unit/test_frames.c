@@ -268,6 +268,31 @@ static void test_the_caller_of_a_function_without_a_frame_is_known_by_its_call(v
 	assert_false(frames__called_from(&w->f, 0x401100, ra));
 }
 
+static void write_word(struct image *im, u64 vaddr, u32 word)
+{
+	u8 *code = (u8 *)image__at(im, vaddr, sizeof(word));
+
+	assert_non_null(code);
+	memcpy(code, &word, sizeof(word));
+}
+
+static void test_on_arm64_the_caller_is_known_by_its_call_too(void **state)
+{
+	struct world *w = *state;
+	u64 ra = 0x401024;
+
+	w->exe->machine = EM_AARCH64;
+	write_word(w->exe, 0x401020, 0x94000038); /* bl 0x401100 */
+	assert_true(frames__called_from(&w->f, 0x401100, ra));
+	assert_true(frames__called_from(&w->f, 0x40117c, ra));
+	assert_false(frames__called_from(&w->f, 0x401210, ra));
+	write_word(w->exe, 0x401020, 0x14000038); /* b 0x401100 */
+	assert_false(frames__called_from(&w->f, 0x401100, ra));
+	write_word(w->exe, 0x401204, 0x97ffffbf); /* bl 0x401100 */
+	assert_true(frames__called_from(&w->f, 0x401100, 0x401208));
+	w->exe->machine = EM_X86_64;
+}
+
 static void test_no_word_on_the_stack_is_taken_for_a_caller_unchecked(void **state)
 {
 	static const u64 words[] = {0,
@@ -378,6 +403,7 @@ int main(void)
 		IN_WORLD(test_more_files_than_may_be_known_are_anonymous),
 		IN_WORLD(test_a_stack_begins_at_start_clone_main_and_what_the_c_library_calls),
 		IN_WORLD(test_the_caller_of_a_function_without_a_frame_is_known_by_its_call),
+		IN_WORLD(test_on_arm64_the_caller_is_known_by_its_call_too),
 		IN_WORLD(test_no_word_on_the_stack_is_taken_for_a_caller_unchecked),
 		cmocka_unit_test(test_this_test_finds_its_own_name_when_the_process_could_be_gone),
 		cmocka_unit_test(test_kernel_addresses_get_the_nearest_function_below),

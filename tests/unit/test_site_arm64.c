@@ -248,6 +248,74 @@ static void test_a_spilled_result_is_found_on_the_stack(void **state)
 	assert_int_equal(s.loc[0], IN_SLOT(2));
 }
 
+/* ---- where the return address is kept ---- */
+
+static void test_the_place_of_the_return_address_is_found_in_the_prologue(void **state)
+{
+	const struct code c = CODE64(0xd503233f, STP32, 0x94000400, LDP32, 0xd50323bf, RET);
+	const struct code go = CODE64(LIMIT, CMP, 0x54000069, /* 8 b.ls 20 */
+				      0xf81c0ffe,	      /* 12 str x30, [sp, #-64]! */
+				      RET, 0x94000400, 0x17fffffa);
+	const struct code debug = CODE64(0xd10103ff, /* sub sp, sp, #64 */
+					 0xa9037bfd, /* stp x29, x30, [sp, #48] */
+					 0x94000400, RET);
+	const struct code short_cut = CODE64(0xb4000080, STP32, 0x94000400, LDP32, RET);
+
+	assert_int_equal(site__ra_words(&c), 3);
+	assert_int_equal(site__ra_words(&go), 8);
+	assert_int_equal(site__ra_words(&debug), 1);
+	assert_int_equal(site__ra_words(&short_cut), 3);
+}
+
+static void test_a_place_that_is_not_sure_is_not_known(void **state)
+{
+	const struct code leaf = CODE64(0x8b010000, RET);
+	const struct code twice = CODE64(0xb4000080, STP32, LDP32, RET, /* two paths, two frames */
+					 0xa9bc7bfd, 0x94000400, RET);
+	const struct code big = CODE64(0xd14007f4, /* sub x20, sp, #4096 */
+				       0xa93ffa9d, /* stp x29, x30, [x20, #-8] */
+				       0x9100029f, /* mov sp, x20 */
+				       0x94000400, RET);
+	const struct code late = CODE64(0x94000400, STP32, RET); /* a call comes first */
+
+	assert_int_equal(site__ra_words(&leaf), HB_RA_NOWHERE);
+	assert_int_equal(site__ra_words(&twice), HB_RA_NOWHERE);
+	assert_int_equal(site__ra_words(&big), HB_RA_NOWHERE);
+	assert_int_equal(site__ra_words(&late), HB_RA_NOWHERE);
+}
+
+/* ---- undone stacks ---- */
+
+static void test_longjmp_lands_where_it_has_set_sp(void **state)
+{
+	const struct code c = CODE64(0xa9405013,  /* 0  ldp x19, x20, [x0] */
+				     0xf9403405,  /* 4  ldr x5, [x0, #104] */
+				     0x910000bf,  /* 8  mov sp, x5 */
+				     0xf100003f,  /* 12 cmp x1, #0 */
+				     0xd2800020,  /* 16 mov x0, #1 */
+				     0x9a801020,  /* 20 csel x0, x1, x0, ne */
+				     0xd61f03c0); /* 24 br x30 */
+	struct site_list l;
+
+	site_list__init(&l);
+	assert_int_equal(site__landings(&c, &l), 0);
+	assert_int_equal(l.nr, 1);
+	expect_at(&l.v[0], 24, HB_CLASS_BRANCH, 0, 0);
+	assert_int_equal(l.v[0].role, HB_ROLE_CATCH);
+	site_list__fini(&l);
+}
+
+static void test_code_that_leaves_sp_alone_has_no_landing(void **state)
+{
+	const struct code c = CODE64(STP32, 0x910003fd, 0x94000400, LDP32, RET);
+	struct site_list l;
+
+	site_list__init(&l);
+	assert_int_equal(site__landings(&c, &l), 0);
+	assert_int_equal(l.nr, 0);
+	site_list__fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +335,10 @@ int main(void)
 		cmocka_unit_test(
 			test_the_return_address_itself_is_probed_where_nothing_simulated_follows),
 		cmocka_unit_test(test_a_spilled_result_is_found_on_the_stack),
+		cmocka_unit_test(test_the_place_of_the_return_address_is_found_in_the_prologue),
+		cmocka_unit_test(test_a_place_that_is_not_sure_is_not_known),
+		cmocka_unit_test(test_longjmp_lands_where_it_has_set_sp),
+		cmocka_unit_test(test_code_that_leaves_sp_alone_has_no_landing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """hbprof on other kernels than the running one: measured there, read here, compared with the truth.
 
-  kernels.py perf SUITE     a kernel without uprobe_multi links: perf events
-  kernels.py multi SUITE    one with them
-  kernels.py floor SUITE    one that is too old: a clear refusal
+  kernels.py perf SUITE [ARCH]     a kernel without uprobe_multi links: perf events
+  kernels.py multi SUITE [ARCH]    one with them
+  kernels.py floor SUITE [ARCH]    one that is too old: a clear refusal
+
+ARCH is amd64, or arm64: programs for it are in $HB_ARM64.
 """
 import json
 import os
@@ -29,12 +31,36 @@ C = [
     ("cjson", "", "cjson_work -mode threads -n 100"),
     ("nested", "--probe codec", "hostile -mode longjmp -n 50"),
 ]
-LEFT = {"nested": 50 * 4}
+# Emulating an arm64 machine that counts its instructions takes 4 s a run, so its kernels share the runs.
+# What it has of its own: returns that are probed, or by return sites when told; a frame's place of the
+# return address; return addresses that may be signed; functions that are entered behind the saving of a
+# frame, without optimisation.
+ARM64 = {
+    "perf": [C[0], C[1], GO[0], GO[2],
+             ("panics", "", "gojson_stripped -mode panicmix -n 40"),
+             ("pac", "--probe codec", "hostile_pac -mode longjmp -n 50")],
+    "multi": [("noplt", "", "cjson_noplt -mode threads -n 100"), GO[1], GO[3],
+              ("sites", "--exit=site", "gojson_stripped -mode mixed -n 60 -g 2"),
+              ("debug", "--probe codec", "hostile_debug -mode longjmp -n 50")],
+}
+LEFT = {"nested": 50 * 4, "pac": 50 * 4, "debug": 50 * 4}
 KIND = {"perf": "perf events", "multi": "uprobe_multi"}
 
 
-def workloads():
-    return C + (GO if os.path.exists(f"{WORK}/gojson_stripped") else [])
+class Build:
+    """hbprof and the workloads for one architecture."""
+
+    def __init__(self, arch):
+        self.arch = arch
+        base = os.environ.get("HB_ARM64", "") if arch == "arm64" else ""
+        self.hbprof, self.work = (f"{base}/hbprof", f"{base}/workload") if base else (HBPROF, WORK)
+        self.has_go = os.path.exists(f"{self.work}/gojson_stripped")
+
+    def workloads(self, what):
+        if what == "floor":
+            return C[:1]
+        runs = ARM64[what] if self.arch == "arm64" else C + GO
+        return [r for r in runs if self.has_go or "gojson" not in r[2]]
 
 
 def script(runs):
@@ -70,16 +96,16 @@ def times(m, name):
     print(f"# {m.release} {name}: " + ", ".join(" ".join(filter(None, s)) for s in said))
 
 
-def measure_there(m, kind):
-    for name, _, command in workloads():
+def measure_there(m, kind, build, runs):
+    for name, _, command in runs:
         test(f"Linux {m.release}: {command}: counted exactly, and read here as there", counted, m,
              name)
         times(m, name)
-    test(f"Linux {m.release}: probes are {kind}", attached, m, "cjson", kind)
+    test(f"Linux {m.release}: probes are {kind}", attached, m, runs[0][0], kind)
     got = re.findall(r"^(\w+) +uprobe_multi", m.text("check.txt"), re.M)
     equal(got, ["ok" if kind == "uprobe_multi" else "warn"],
           f"Linux {m.release}: hbprof check says how probes are attached", m.text("check.txt"))
-    if not os.path.exists(f"{WORK}/gojson_stripped"):
+    if not build.has_go:
         skip("Go programs are measured there, too", "not built: no Go >= 1.22")
 
 
@@ -92,25 +118,26 @@ def refused_there(m):
           f"Linux {m.release}: hbprof check fails for the kernel", m.text("check.txt"))
 
 
-def main(what, suite):
-    runs = workloads() if what != "floor" else C[:1]
-    programs = {f"{WORK}/{command.split()[0]}" for _, _, command in runs} | {HBPROF}
+def main(what, suite, arch="amd64"):
+    build = Build(arch)
+    runs = build.workloads(what)
+    programs = {f"{build.work}/{command.split()[0]}" for _, _, command in runs} | {build.hbprof}
     try:
-        image = vm.kernel(suite)
-        m = vm.Machine(tmp, sorted(programs), script(runs))
+        image = vm.kernel(suite, arch)
+        m = vm.Machine(tmp, sorted(programs), script(runs), arch)
         wrong = m.run(image)
     except vm.Missing as e:
         print(f"1..0 # SKIP {e}")
         sys.exit(0)
-    print(f"# Linux {m.release}: {m.seconds:.1f} s")
+    print(f"# Linux {m.release}: {m.seconds:.1f} s, {m.guest_s} s there")
     if not ok(not wrong, f"Linux {m.release} of {suite}: starts, runs the test, and ends", wrong):
         done()
     if what == "floor":
         refused_there(m)
     else:
-        measure_there(m, KIND[what])
+        measure_there(m, KIND[what], build, runs)
     done()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

@@ -58,6 +58,8 @@ struct insn {
 	u8 move_dst, move_src; /* registers; STORE: src goes to [SP + move_off]; LOAD: from there;
 				  JMP_IND: move_src is the register jumped through or NO_REG */
 	s32 move_off;	       /* from SP before the instruction: a push stores at -8 */
+	bool saves_ra;	       /* stores the register that has the return address ... */
+	s32 ra_off;	       /* ... at [SP + ra_off], from SP before the instruction */
 	u8 table;	       /* enum insn_table */
 	u8 cond;    /* JCC: the architecture's condition code; x86: low nibble of the opcode, or
 			      INSN_NO_COND where flags do not decide */

@@ -316,6 +316,10 @@ static void pair(u32 w, u32 kernel, struct insn *out)
 	a.off = mode == 1 ? 0 : imm;
 	a.delta = mode & 1 ? imm : 0;
 	based(w, &a, out);
+	if (!a.load && !a.vector && opc == 2 && RN(w) == ZR && (RD(w) == LR || RT2(w) == LR)) {
+		out->saves_ra = true;
+		out->ra_off = a.off + (RD(w) == LR ? 0 : 8);
+	}
 	if (a.load && !a.vector)
 		out->writes |= bit_of(RT2(w));
 	if ((w & 0xffc07fff) == 0xa9807bfd && kernel < INSN_KERNEL(6, 13) && kernel)
@@ -330,6 +334,8 @@ static void fill_move(u32 w, const struct access *a, struct insn *out)
 		return;
 	out->move = a->load ? INSN_MOVE_LOAD : INSN_MOVE_STORE;
 	out->move_off = a->off;
+	out->saves_ra = !a->load && RD(w) == LR;
+	out->ra_off = a->off;
 	if (a->load)
 		out->move_dst = (u8)RD(w);
 	else

@@ -67,6 +67,19 @@ int site__return(const struct code *body, bool bounded, u64 ra, const struct sit
  * -ENOTSUP: one of them cannot be probed. */
 int site__rets(const struct code *body, u32 func, struct site_list *out);
 
+/*
+ * Where the function keeps its return address while it has calls open: words below its entry SP.
+ * HB_RA_NOWHERE: not known. `body` is the whole function; a jump out of it has restored it before.
+ */
+u16 site__ra_words(const struct code *body);
+
+/*
+ * Where longjmp() and the like go on at another place of the stack: the jump or return that closely
+ * follows the setting of SP from a register. SP is there that of the place. Appends CATCH sites. It is
+ * no mistake if one is the end of an ordinary function: what lies deeper than its SP is dead as well.
+ */
+int site__landings(const struct code *body, struct site_list *out);
+
 /* True if the body has direct or indirect jumps out of it (a tail call may happen). */
 bool site__has_tails(const struct code *body);
 

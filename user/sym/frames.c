@@ -270,27 +270,40 @@ u64 frames__key(struct frames *f, u64 addr)
 	return make_key(FRAME_FILE, m->file - 1, s ? (u32)(s - file->syms->v) + 1 : 0);
 }
 
+/* By how much the direct call that ends at vaddr leads further than there: e8 rel32, or bl. False: no
+ * such call is there. */
+static bool call_distance(const struct image *im, u64 vaddr, s64 *out)
+{
+	bool arm = im->machine == EM_AARCH64;
+	const u64 len = arm ? 4 : 5;
+	const u8 *code;
+	u32 word;
+
+	if (vaddr < len || (!arm && im->machine != EM_X86_64))
+		return false;
+	code = image__at(im, vaddr - len, len);
+	if (!code)
+		return false;
+	memcpy(&word, code + len - 4, sizeof(word));
+	*out = arm ? ((s64)(s32)(word << 6) >> 4) - 4 : (s64)(s32)word;
+	return arm ? word >> 26 == 0x25 : code[0] == 0xe8;
+}
+
 bool frames__called_from(struct frames *f, u64 addr, u64 ra)
 {
-	const u64 len = 5; /* of call rel32 */
 	const struct frame_file *callee, *caller;
 	const struct sym *s;
-	u64 to, from;
-	const u8 *code;
-	s32 rel;
+	u64 to, last;
+	s64 far;
 
-	if (frame_is_kernel(addr) || frame_is_kernel(ra) || ra < len)
+	if (frame_is_kernel(addr) || frame_is_kernel(ra) || !ra)
 		return false;
 	callee = locate(f, map_at(f, addr), addr, &to);
-	caller = locate(f, map_at(f, ra - len), ra - len, &from);
+	caller = locate(f, map_at(f, ra - 1), ra - 1, &last);
 	s = callee ? symtab__at(callee->syms, to) : NULL;
-	if (!s || !caller || caller->im->machine != EM_X86_64)
+	if (!s || !caller || !call_distance(caller->im, last + 1, &far))
 		return false;
-	code = image__at(caller->im, from, len);
-	if (!code || code[0] != 0xe8)
-		return false;
-	memcpy(&rel, code + 1, sizeof(rel));
-	return ra + (u64)(s64)rel == addr - (to - s->vaddr);
+	return ra + (u64)far == addr - (to - s->vaddr);
 }
 
 static const char *base_name(const char *path)

@@ -78,7 +78,7 @@ static inline bool frame_is_kernel(u64 key)
 /*
  * Does the call instruction that ends at ra call the function that addr is in? A function without a
  * frame of its own (Go's memmove) hides its caller from whoever follows frame pointers; if this is
- * true of the word at the stack pointer, that is where it returns to. Direct calls on x86 only.
+ * true of the word at the stack pointer (arm64: of X30), that is where it returns to.
  */
 bool frames__called_from(struct frames *f, u64 addr, u64 ra);
 

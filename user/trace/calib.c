@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * calib.c - see calib.h. Batches are short and their medians are used, so that a batch during which
- * this thread was preempted does not count. The stubs are in calib_x86.S.
+ * this thread was preempted does not count. The stubs are in calib_x86.S and
+ * calib_arm64.S.
  */
 #include "trace/calib.h"
 
@@ -56,15 +57,19 @@ struct stub_set {
 	 hb_cal_at_around_##l,	hb_cal_ra_miss_##l,  hb_cal_at_miss_##l},
 static const struct stub_set stubs[HB_LANG_NR] = {STUB_SET(0) STUB_SET(1)};
 
+/* Of the stubs: SP behind a return from that at the entry; the class of the entries of outer, tail and
+ * around, and of what outer and tail lead to. */
+extern const s32 hb_cal_ret_sp, hb_cal_inside_class;
+
 _Static_assert(HB_CLASS_BRANCH == 0 && HB_CLASS_PUSH == 1 && HB_CLASS_CALL == 2 &&
 		       HB_CLASS_NOP == 3 && HB_CLASS_STEP == 4 && HB_CLASS_NR == 5,
-	       "calib_x86.S is written in this order");
+	       "the stubs are written in this order");
 
 /*
  * What the handler takes for a g: stack.lo, stack.hi, at CALIB_GOID_OFF an id, at CALIB_SCAN_OFF what
  * changes when it stops. Every stack lies within it.
  */
-static const u64 fake_g[5] = {0, 1ULL << 47, 1};
+static const u64 fake_g[5] = {0, 1ULL << 48, 1};
 
 _Static_assert(CALIB_SCAN_OFF + HB_STOPS_BYTES <= sizeof(fake_g), "it is read as a whole");
 
@@ -88,12 +93,12 @@ void calib__sites(struct calib_site *s)
 						   .role = HB_ROLE_RETSITE,
 						   .cls = k,
 						   .lang = lang,
-						   .sp_fix = -8};
+						   .sp_fix = -hb_cal_ret_sp};
 		}
 		*s++ = (struct calib_site){.at = stubs[lang].at_outer,
 					   .func = func_id(lang, HB_CLASS_NR),
 					   .role = HB_ROLE_ENTRY,
-					   .cls = HB_CLASS_PUSH,
+					   .cls = hb_cal_inside_class,
 					   .lang = lang};
 		*s++ = (struct calib_site){.at = stubs[lang].at_inner,
 					   .ra = stubs[lang].ra_inner,
@@ -101,16 +106,16 @@ void calib__sites(struct calib_site *s)
 					   .role = HB_ROLE_RETSITE,
 					   .cls = HB_CLASS_BRANCH,
 					   .lang = lang,
-					   .sp_fix = -8};
+					   .sp_fix = -hb_cal_ret_sp};
 		*s++ = (struct calib_site){.at = stubs[lang].at_tail,
 					   .func = func_id(lang, HB_CLASS_NR + 1),
 					   .role = HB_ROLE_ENTRY,
-					   .cls = HB_CLASS_PUSH,
+					   .cls = hb_cal_inside_class,
 					   .lang = lang};
 		*s++ = (struct calib_site){.at = stubs[lang].at_around,
 					   .func = func_id(lang, HB_CLASS_NR + 2),
 					   .role = HB_ROLE_ENTRY,
-					   .cls = HB_CLASS_PUSH,
+					   .cls = hb_cal_inside_class,
 					   .lang = lang};
 		*s++ = (struct calib_site){.at = stubs[lang].at_miss,
 					   .ra = stubs[lang].ra_miss,
@@ -118,7 +123,7 @@ void calib__sites(struct calib_site *s)
 					   .role = HB_ROLE_RETSITE,
 					   .cls = HB_CLASS_BRANCH,
 					   .lang = lang,
-					   .sp_fix = -8};
+					   .sp_fix = -hb_cal_ret_sp};
 	}
 }
 
@@ -291,8 +296,8 @@ static u32 positive(s64 v)
 /*
  * What hits cost that have no pair of their own. A recursive call without a frame, and a hit of an
  * exit site that ends nothing: the time that it adds to a turn. An entry alone (a tail call): what it
- * adds inside the interval of the call that made it. They are measured with a push and a branch, and
- * shifted by what pairs of other classes differ by.
+ * adds inside the interval of the call that made it. They are measured with one class of entries and a
+ * branch, and shifted by what pairs of other classes differ by.
  */
 static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal *cal)
 {
@@ -302,10 +307,10 @@ static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal 
 			 .loop = s->k[0].loop,
 			 .fn = s->tail,
 			 .turns = TURNS};
-	struct calib_result push;
+	struct calib_result pair; /* of which the insides are made */
 	struct cost tail;
 	u32 outer, around, spread, turn;
-	int err = measure_pair(c, lang, HB_CLASS_PUSH, HB_CLASS_BRANCH, batches, &push);
+	int err = measure_pair(c, lang, hb_cal_inside_class, HB_CLASS_BRANCH, batches, &pair);
 
 	if (!err)
 		err = measure_kind(c, &k, batches, &tail);
@@ -313,14 +318,14 @@ static int measure_inside(struct calib *c, u32 lang, u32 batches, struct hb_cal 
 		return err;
 	measure(s->k[0].loop, s->outer, TURNS, batches, &outer, &spread);
 	measure(s->k[0].loop, s->around, TURNS, batches, &around, &spread);
-	turn = push.total_ns + c->base_ps[HB_CLASS_PUSH][HB_CLASS_BRANCH] / 1000;
+	turn = pair.total_ns + c->base_ps[hb_cal_inside_class][HB_CLASS_BRANCH] / 1000;
 	for (u32 i = 0; i < HB_CLASS_NR; i++) {
 		s64 entry = c->used[lang][i][HB_CLASS_BRANCH]
-				    ? (s64)cal->total_ns[lang][i][HB_CLASS_BRANCH] - push.total_ns
+				    ? (s64)cal->total_ns[lang][i][HB_CLASS_BRANCH] - pair.total_ns
 				    : 0;
 
 		cal->nested_ns[lang][i] = positive((s64)outer - turn + exit_shift(c, cal, lang, i));
-		cal->tail_ns[lang][i] = positive((s64)tail.in_ns - push.in_ns + entry);
+		cal->tail_ns[lang][i] = positive((s64)tail.in_ns - pair.in_ns + entry);
 		cal->miss_ns[lang][i] = positive((s64)around - turn + exit_shift(c, cal, lang, i));
 	}
 	return 0;

@@ -12,6 +12,7 @@
  * hb_cal_outer_L: a call of hb_cal_entry_L_1 inside another probed call: what recursion costs.
  * hb_cal_around_L: passes an exit site that ends no call: what such a hit costs.
  * hb_cal_tail_L: leaves by a jump to hb_cal_entry_L_1: what a tail call costs.
+ * hb_cal_ret_sp, hb_cal_inside_class: see calib.c.
  */
 	.text
 
@@ -142,5 +143,12 @@
 
 	language 0
 	language 1
+
+	.section .rodata
+	.balign	4
+	label	hb_cal_ret_sp
+	.long	8
+	label	hb_cal_inside_class
+	.long	1
 
 	.section .note.GNU-stack, "", @progbits

@@ -242,6 +242,8 @@ static int func_sites(struct plan *pl, struct plan_func *pf, u32 id, enum plan_e
 	}
 	pf->entry_class = entry.cls;
 	pf->tails = site__has_tails(&body);
+	/* Behind a jump out, the frame is gone and the return address in its register again. */
+	pf->ra_words = pf->tails ? HB_RA_NOWHERE : site__ra_words(&body);
 	if (site_list__add(&pi->sites, &entry))
 		return -ENOMEM;
 	if (exit_by == PLAN_EXIT_AUTO)
@@ -356,6 +358,27 @@ static const struct {
 	{"__cxa_begin_catch", HB_ROLE_CATCH},
 };
 
+/*
+ * Where the jmp_buf names no SP (bpf/arch.bpf.h): the places in longjmp(), or in what it calls, at which
+ * the new SP is set.
+ */
+static int landing_sites(struct plan_image *pi, const struct code *longjmp)
+{
+	int err = site__landings(longjmp, &pi->sites);
+	struct insn in;
+
+	for (u64 at = longjmp->vaddr; code__contains(longjmp, at) && !err;
+	     at += longjmp->ops->min_len) {
+		struct code callee;
+		bool bounded;
+
+		if (!code__decode(longjmp, at, &in) && in.kind == INSN_CALL_REL &&
+		    plan__code_at(pi, in.target, &callee, &bounded))
+			err = site__landings(&callee, &pi->sites);
+	}
+	return err;
+}
+
 static int image_undo_sites(struct plan *pl, u32 image)
 {
 	struct plan_image *pi = &pl->image[image];
@@ -379,7 +402,13 @@ static int image_undo_sites(struct plan *pl, u32 image)
 		f.size = s->size;
 		if (undoers[i].role == HB_ROLE_LONGJMP)
 			want.entry_regs = 1u << pi->ops->arg_reg;
-		if (func_body(pi, &f, &body) || site__entry(&body, &want, 0, &site, &why))
+		if (func_body(pi, &f, &body))
+			continue;
+		if (undoers[i].role == HB_ROLE_LONGJMP && pi->ops->ra_reg != INSN_NO_REG) {
+			err = landing_sites(pi, &body);
+			continue;
+		}
+		if (site__entry(&body, &want, 0, &site, &why))
 			continue;
 		site.role = undoers[i].role;
 		err = site_list__add(&pi->sites, &site);

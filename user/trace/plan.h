@@ -78,6 +78,7 @@ struct plan_func {
 	u8 entry_class;
 	bool exit_ret; /* exits are seen at its returns */
 	bool tails;    /* it may leave by a jump */
+	u16 ra_words;  /* as hb_func.ra_words */
 	/* With tails: the planned functions that may run in its place then, by rising index: its direct
 	 * jumps lead there, those of what these lead to, and so on, through import slots too. Any
 	 * other may as well if tails_indirect: there is an indirect jump or code that cannot be

@@ -202,6 +202,7 @@ int session__put_funcs(struct session *s, u32 first)
 				    .lang = pf->f->lang,
 				    .err_kind = pf->f->err_kind,
 				    .image = pf->image,
+				    .ra_words = pf->ra_words,
 				    .size_in = pf->f->size_in,
 				    .size_out = pf->f->size_out,
 				    .err = pf->f->err};
@@ -223,6 +224,7 @@ static int put_calib_funcs(struct session *s)
 				    .lang = i / CALIB_LANG_FUNCS,
 				    .flags = HB_FUNC_RAW,
 				    .tails = CALIB_IS_TAIL(i) ? ~0ULL : 0,
+				    .ra_words = HB_RA_NOWHERE,
 				    .image = s->max_images};
 
 		err = session__put_func(s, s->max_funcs + i, &f);

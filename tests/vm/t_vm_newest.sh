@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# t_vm_newest.sh - the newest kernel that Debian has, of trixie-backports, in a virtual machine; the tests
+# are in kernels.py.
+. "$(dirname "$0")/../tap.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip_all "needs an x86-64 host"
+command -v python3 >/dev/null || skip_all "needs python3"
+PYTHONDONTWRITEBYTECODE=1 exec python3 "$(dirname "$0")/kernels.py" multi trixie-backports

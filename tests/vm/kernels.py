@@ -43,7 +43,7 @@ ARM64 = {
               ("sites", "--exit=site", "gojson_stripped -mode mixed -n 60 -g 2"),
               ("debug", "--probe codec", "hostile_debug -mode longjmp -n 50")],
 }
-LEFT = {"nested": 50 * 4, "pac": 50 * 4, "debug": 50 * 4}
+LEFT = {"nested": 50 * 4, "pac": 50 * 4, "debug": 50 * 4, "panics": 40 * 10}
 KIND = {"perf": "perf events", "multi": "uprobe_multi"}
 
 

@@ -176,10 +176,11 @@ def describe(report, lines):
 class Measured:
     """One workload from READY to DONE under hbprof, and the same without probes before."""
 
-    def __init__(self, name, *options, probe=True):
+    def __init__(self, name, *options, probe=True, functions=True):
         self.name = name
         self.plain = unprobed(name)
-        extra = ["--functions"] + (probe_options(self.plain) if probe else [])
+        extra = ["--functions"] if functions else []
+        extra += probe_options(self.plain) if probe else []
         with Workload(name) as w, Hbprof(w.pid, *extra, *options) as h:
             h.wait_measuring()
             w.run()

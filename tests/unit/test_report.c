@@ -427,6 +427,28 @@ static void test_perturbed_rows_are_noted(void **state)
 	recording__free(r);
 }
 
+static void test_functions_that_were_not_probed_all_the_time_are_named_with_the_reason(void **state)
+{
+	struct recording *r = sample_recording();
+	struct m_func *f = &r->func[1];
+	char *text = print_table(r);
+
+	assert_not_says(text, "left out");
+	free(text);
+	f->off_ns = 1500000000;
+	f->n[HB_FN_NESTED] = f->n[HB_FN_ENTRIES];
+	table_says(r, "was not probed for 1.50s of ");
+	table_says(r, ": all 60 calls of it that were seen were inside of others of ");
+	f->n[HB_FN_NESTED]--;
+	table_says(r, ", and was called on its own later: see the warnings");
+	/* Of a capture that does not know, nothing is said. */
+	f->off_ns = M_NONE;
+	text = print_table(r);
+	assert_not_says(text, "left out");
+	free(text);
+	recording__free(r);
+}
+
 static void set_func(struct m_func *f, const char *name, const char *codec, u64 entries)
 {
 	free(f->name);
@@ -599,6 +621,8 @@ int main(void)
 		cmocka_unit_test(test_percentiles_of_an_incomplete_histogram_say_so),
 		cmocka_unit_test(test_the_overflow_row_stands_last_and_says_what_it_is),
 		cmocka_unit_test(test_perturbed_rows_are_noted),
+		cmocka_unit_test(
+			test_functions_that_were_not_probed_all_the_time_are_named_with_the_reason),
 		cmocka_unit_test(
 			test_functions_named_by_the_user_that_were_not_called_have_0_calls),
 		cmocka_unit_test(test_functions_without_a_name_or_codec_are_printed),

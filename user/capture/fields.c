@@ -87,6 +87,7 @@ const struct field func_fields[] = {
 	COUNTS(m_func, n, "counters", hb_fn_counter_names, HB_FN_NR),
 	COUNTS(m_func, exits_by, "exits_by", hb_class_names, HB_CLASS_NR),
 	U64(m_func, in_flight_end),
+	U64(m_func, off_ns),
 	END,
 };
 

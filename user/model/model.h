@@ -102,6 +102,7 @@ struct m_func {
 	u64 n[HB_FN_NR];	   /* enum hb_fn_counter */
 	u64 exits_by[HB_CLASS_NR]; /* of n[HB_FN_EXITS]: by the class of the exit's site */
 	u64 in_flight_end;
+	u64 off_ns; /* how long its probes were taken off, as all its calls were inside of others */
 };
 
 struct m_image {

@@ -164,6 +164,44 @@ static void print_sites(struct view *v)
 	table__para_buf(v, "probes", &b);
 }
 
+static void add_left_out(struct view *v, const struct m_func *f, struct strbuf *b)
+{
+	char off[CELL], all[CELL], nr[CELL];
+
+	add_name(b, f->name);
+	strbuf__addf(b, " was not probed for %s of %s", cell_ns(off, f->off_ns),
+		     cell_ns(all, v->r->coverage.measured_ns));
+	if (f->n[HB_FN_NESTED] != f->n[HB_FN_ENTRIES]) {
+		strbuf__adds(b, ", and was called on its own later: see the warnings");
+		return;
+	}
+	strbuf__addf(b, ": all %s calls of it that were seen were inside of others of ",
+		     cell_count(nr, f->n[HB_FN_NESTED]));
+	add_name(b, f->codec);
+	strbuf__addc(b, ' ');
+	add_name(b, f->op);
+	strbuf__adds(b, ", whose times they are part of (--functions probes all)");
+}
+
+/* Functions that were not probed all the time. */
+static void print_left_out(struct view *v)
+{
+	bool first = true;
+
+	for (u32 i = 0; i < v->r->nr_funcs; i++) {
+		const struct m_func *f = &v->r->func[i];
+		struct strbuf b;
+
+		if (!f->off_ns || f->off_ns == M_NONE)
+			continue;
+		strbuf__init(&b, MAX_PARA);
+		add_left_out(v, f, &b);
+		table__para_buf(v, first ? "left out" : "", &b);
+		strbuf__fini(&b);
+		first = false;
+	}
+}
+
 static void print_bias(struct view *v, const struct bias *p, bool first)
 {
 	const char *exit = p->exit < HB_CLASS_NR ? hb_class_names[p->exit] : "no exit site";
@@ -223,6 +261,7 @@ void table__facts(struct view *v)
 	print_host(v, "meanwhile", M_RUN_FACT);
 	print_versions(v);
 	print_sites(v);
+	print_left_out(v);
 	/* The most used first. Pairs of functions that were not called tell nobody anything. */
 	for (u32 i = 0; i < v->nr_biases && (!i || v->bias[i].calls); i++)
 		print_bias(v, &v->bias[i], !i);

@@ -189,6 +189,7 @@ static void print_function(struct view *v, struct jsonw *w, const struct m_func 
 	jsonw__bool(w, "has_errors", f->has_err);
 	print_counters(w, f->n);
 	jsonw__u64(w, "in_flight_end", f->in_flight_end);
+	jsonw__u64(w, "off_ns", f->off_ns);
 	jsonw__bool(w, "balanced", b.holds);
 	jsonw__end_object(w);
 }

@@ -238,7 +238,8 @@ static int add_func(const struct m_func *f, u32 image, struct m_func *to, bool k
 				to->exit_sites[c] = f->exit_sites[c];
 		err = add_counts(to->n, f->n, HB_FN_NR);
 		err = err ? err : add_counts(to->exits_by, f->exits_by, HB_CLASS_NR);
-		return err ? err : add(&to->in_flight_end, f->in_flight_end);
+		err = err ? err : add(&to->in_flight_end, f->in_flight_end);
+		return err ? err : add(&to->off_ns, f->off_ns);
 	}
 	*to = *f;
 	to->image = image;

@@ -15,6 +15,7 @@
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/units.h"
 
 /* ---- functions, coverage ------------------------------------------------------------------ */
@@ -131,6 +132,7 @@ int session__fill_funcs(struct session *s, struct recording *rec)
 		m->entry_class = pf->entry_class;
 		m->has_size = pf->f->size_in.kind || pf->f->size_out.kind;
 		m->has_err = pf->f->err_kind != HB_ERR_NONE;
+		m->off_ns = cover__off_ns(s, i, s->end_mono_ns ? s->end_mono_ns : mono_ns());
 		fill_exit_sites(s, i, m);
 		if (!m->name || !m->codec || !m->op)
 			return -ENOMEM;

@@ -389,12 +389,10 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	sm.has_children = fr->child_ns || fr->probe_ns;
 	sm.nested = fr->nested;
 	sm.size = fr->size;
-	sub = tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class];
 	if (t->nr)
-		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm, sub);
-	if (cfg_requests && h->proc != HB_PROC_SELF)
-		hb_req_closed(t, h, sm.inc_ns, sub);
-	fr->child_ns = sm.inc_ns; /* of the call that is over: see hb_ctr_end() */
+		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm,
+			      tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class]);
+	fr->child_ns = sm.inc_ns; /* of the call that is over: see hb_ctr_end(), hb_req_closed() */
 	return fr->flags & HB_FRAME_OWNS ? call_record(h, f, fn, &sm) : 0;
 }
 
@@ -423,6 +421,8 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 		row = hb_frame_close(t, h, s->cls, more);
 		if (cfg_nr_ctrs && row)
 			hb_ctr_end(t, h, row - 1);
+		if (cfg_requests && h->proc != HB_PROC_SELF)
+			hb_req_closed(t, h);
 		closed++;
 		if (role == HB_ROLE_RET)
 			break;

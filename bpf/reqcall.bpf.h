@@ -110,24 +110,41 @@ static __always_inline void handler_done(const struct hit *h, const struct hb_fr
 	__sync_fetch_and_add(&r->codec_calls, fr->codec_calls);
 }
 
-/*
- * The call of the frame above the top one has ended: it lasted ns, and cost_ns is what its probes cost
- * the code around it. Its stack must be small: see common.bpf.h.
- */
-__noinline int hb_req_closed(struct hb_task *t, const struct hit *h, u64 ns, u64 cost_ns)
+/* What the probes of the call have cost the code around it: a pair, or for a tail call its entry alone,
+ * as the call that made it is as deep and ends at the same exit. */
+static __always_inline u64 call_cost(const struct hb_task *t, const struct hit *h,
+				     const struct hb_frame *fr, u32 exit_class)
 {
+	u64 lang = BOUNDED(h->lang, 1), cls = BOUNDED(fr->cls, 7);
+
+	if (t->nr && t->frame[BOUNDED(t->nr - 1, 15)].depth == fr->depth)
+		return cal.tail_ns[lang][cls];
+	return cal.total_ns[lang][cls][BOUNDED(exit_class, 7)];
+}
+
+/*
+ * The call of the frame above the top one has ended; hb_frame_close() has left its time in child_ns. Not
+ * called by that: the stacks of the two would be too much together, see common.bpf.h.
+ */
+__noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
+{
+	u32 fn, id = h ? h->site : 0;
+	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
 	struct hb_frame *fr, *up;
 	struct hb_func *f;
+	u64 ns, cost_ns;
 	bool codec;
-	u32 fn;
 
-	if (!t || !h || t->nr >= HB_FRAME_DEPTH)
+	if (!t || !h || !s || t->nr >= HB_FRAME_DEPTH)
 		return 0;
 	fr = frame_at(t, t->nr);
 	fn = fr->func;
 	f = bpf_map_lookup_elem(&funcs, &fn);
-	if (!f)
+	/* Those that were not measured: see there. */
+	if (!f || (fr->flags & HB_FRAME_UNKNOWN) || h->now < fr->t0_ns)
 		return 0;
+	ns = fr->child_ns;
+	cost_ns = call_cost(t, h, fr, s->cls);
 	codec = req_codec_groups >> (fr->group & 63) & 1;
 	if (t->nr) {
 		up = frame_at(t, t->nr - 1);

@@ -44,7 +44,7 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes layers hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
+files="actor hist_check cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes layers hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
     librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
@@ -90,6 +90,7 @@ build_c() {
     done
     cc -o "$out/hist_check" "$c/hist_check.c" -lpthread
     cc -o "$out/cjson_work" "$c/cjson_work.c" -lcjson -lpthread
+    cc -o "$out/actor" "$c/actor.c" -lcjson
     # The same, with other ways to call a library.
     cc -fno-plt -o "$out/cjson_noplt" "$c/cjson_work.c" -lcjson -lpthread
     cc -Wl,-z,lazy $cet -o "$out/cjson_cet" "$c/cjson_work.c" -lcjson -lpthread

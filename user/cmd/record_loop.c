@@ -159,6 +159,16 @@ static void on_view(struct waiter *w, struct live **view)
 		w->reason = "interrupted";
 }
 
+static void check_ends(struct waiter *w, const struct session *s)
+{
+	if (w->waits || w->reason)
+		return;
+	if (w->child < 0 && !session__nr_live(s))
+		w->reason = "target exited";
+	else if (w->child >= 0 && w->child_ended && !session__nr_measured(s))
+		w->reason = "command ended";
+}
+
 /* What a process has forked before its end is measured on. */
 static int on_end(struct waiter *w, struct session *s)
 {
@@ -166,8 +176,8 @@ static int on_end(struct waiter *w, struct session *s)
 
 	if (!err)
 		err = session__reap(s);
-	if (!err && !session__nr_measured(s) && !w->waits && (w->child < 0 || w->child_ended))
-		w->reason = w->child < 0 ? "target exited" : "command ended";
+	if (!err)
+		check_ends(w, s);
 	return err;
 }
 
@@ -192,6 +202,8 @@ static int on_ready(struct waiter *w, struct session *s, struct live **view, int
 		w->reason = "duration";
 	} else if (fd == w->tick) {
 		err = on_tick(w, s);
+		if (!err)
+			check_ends(w, s);
 		if (!err && !*view && w->lines)
 			print_line(w, s);
 		if (!err && !live__tick(*view))

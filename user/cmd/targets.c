@@ -29,7 +29,10 @@ static const struct argp_option options[] = {
 	{"cgroup", OPT_CGROUP, "PATH", 0,
 	 "Measure all processes in this cgroup and below, and those that get there (may be repeated)",
 	 1},
-	{"wait", OPT_WAIT, NULL, 0, "Wait, if no process of that name or cgroup is there yet", 1},
+	{"wait", OPT_WAIT, NULL, 0,
+	 "Wait, if no such process is there yet, or nothing in it to measure: a library that it will "
+	 "load, say",
+	 1},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0,
 	 "Do not measure what the processes fork, or run instead of themselves", 1},
 	{0},
@@ -99,8 +102,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case ARGP_KEY_END:
 		if (!t->nr && !targets__wait(t))
 			argp_error(st, "which process? --pid N, --name NAME or --cgroup PATH");
-		if (t->wait && !targets__wait(t))
-			argp_error(st, "--wait is for --name and --cgroup");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

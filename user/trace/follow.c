@@ -176,6 +176,8 @@ static int take(struct session *s, struct proc *p, u64 born_mono_ns)
 		err = session__attach_proc(s, proc);
 	if (!err)
 		err = session__begin_proc(s, proc);
+	if (!err)
+		log_info("measuring process %d, too", (int)p->pid);
 	if (err && err != -ENOMEM) {
 		session__not_measured(s, proc, err);
 		err = 0;
@@ -213,13 +215,22 @@ static int come(struct session *s, pid_t pid, u64 born_mono_ns)
 
 int follow__watch(struct session *s, pid_t pid)
 {
-	return s->follow.on ? come(s, pid, 0) : 0;
+	struct follow *f = &s->follow;
+	size_t nr = f->nr_empty;
+	int err = f->on ? come(s, pid, 0) : 0;
+
+	if (!err && f->nr_empty > nr) {
+		f->empty[nr].named = true;
+		f->nr_named++;
+	}
+	return err;
 }
 
 /* ---- young ones --------------------------------------------------------------------------- */
 
 static void drop_empty(struct follow *f, size_t i)
 {
+	f->nr_named -= f->empty[i].named;
 	f->empty[i] = f->empty[--f->nr_empty];
 }
 

@@ -21,6 +21,7 @@ struct follow_empty {
 	u64 born_mono_ns; /* as session_proc's */
 	u64 seen_mono_ns;
 	u64 code_bytes; /* when it was looked at last */
+	bool named;	/* by the user: the recording waits for it */
 };
 
 struct follow {
@@ -37,6 +38,7 @@ struct follow {
 	u32 nr_gone;	 /* had ended before they could be looked at */
 	u32 nr_too_many; /* more processes than there is room for */
 	u32 nr_no_codec; /* nothing in them is to be measured */
+	u32 nr_named;	 /* of empty[] */
 };
 
 /* Between open and load of the programs: keeps them and their maps out where nothing is followed. */

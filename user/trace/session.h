@@ -125,7 +125,12 @@ static inline int session__ends_fd(const struct session *s)
 	return s->ends;
 }
 int session__reap(struct session *s);
-/* How many processes are measured at the moment. */
+/* How many processes are measured at the moment, or are named and have nothing to measure yet. */
+static inline u32 session__nr_live(const struct session *s)
+{
+	return s->nr_measured + s->follow.nr_named;
+}
+/* Those that are measured. */
 static inline u32 session__nr_measured(const struct session *s)
 {
 	return s->nr_measured;

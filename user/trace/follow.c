@@ -142,7 +142,6 @@ static void arm_timer(struct follow *f)
 static int watch_empty(struct session *s, struct proc *p, u64 born_mono_ns)
 {
 	struct follow *f = &s->follow;
-	struct proc_stamp stamp = {0};
 
 	if (f->nr_empty >= MAX_EMPTY) {
 		f->nr_no_codec++;
@@ -153,11 +152,8 @@ static int watch_empty(struct session *s, struct proc *p, u64 born_mono_ns)
 		proc__close(p);
 		return -ENOMEM;
 	}
-	proc__stamp(p, &stamp);
-	f->empty[f->nr_empty++] = (struct follow_empty){.proc = p,
-							.born_mono_ns = born_mono_ns,
-							.seen_mono_ns = mono_ns(),
-							.code_bytes = stamp.code_bytes};
+	f->empty[f->nr_empty++] = (struct follow_empty){
+		.proc = p, .born_mono_ns = born_mono_ns, .seen_mono_ns = mono_ns()};
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct follow_empty {
 	struct proc *proc;
 	u64 born_mono_ns; /* as session_proc's */
 	u64 seen_mono_ns;
-	u64 code_bytes; /* when it was looked at last */
+	u64 code_bytes; /* as of before it was looked at last; 0: not known */
 	bool named;	/* by the user: the recording waits for it */
 };
 

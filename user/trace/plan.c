@@ -61,6 +61,7 @@ void plan_image__fini(struct plan_image *pi)
 	symtab__close(pi->syms);
 	buildinfo__close(pi->build);
 	image__close(pi->im);
+	free(pi->lib);
 	free(pi->path);
 }
 

@@ -50,8 +50,11 @@ struct plan_image {
 	u32 refused;		/* call sites that cannot be probed */
 	/* What has been done with it, once for all processes. */
 	bool gathered; /* functions were looked for */
-	bool searched; /* calls of planned functions were */
-	bool undoers;  /* what undoes stacks has its sites */
+	bool searched; /* calls of its own functions were */
+	u32 *lib;      /* images that calls of the functions of were looked for, too */
+	u32 nr_libs;
+	size_t cap_libs;
+	bool undoers; /* what undoes stacks has its sites */
 };
 
 /* An image as one process has it mapped. */

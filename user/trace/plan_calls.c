@@ -27,7 +27,9 @@ struct search {
 	struct plan *pl;
 	u32 proc;  /* in whose memory slots are read */
 	u32 image; /* whose calls are looked for */
-	u32 *lib;  /* images with functions that can be imported */
+	u32 *all;  /* images of the process with functions that can be imported */
+	u32 nr_all;
+	u32 *lib; /* of them, those that this image was not searched for before */
 	u32 nr_libs;
 	struct site_callee *callee;
 	size_t nr, cap;
@@ -195,6 +197,14 @@ static bool slot_is_bound(const struct search *s, u64 slot, u32 *image, u64 *vad
 	return sym && sym->vaddr == *vaddr;
 }
 
+static bool is_lib(const struct search *s, u32 image)
+{
+	for (u32 i = 0; i < s->nr_libs; i++)
+		if (s->lib[i] == image)
+			return true;
+	return false;
+}
+
 static int on_slot(void *arg, const struct plt_slot *slot)
 {
 	struct search *s = arg;
@@ -204,7 +214,7 @@ static int on_slot(void *arg, const struct plt_slot *slot)
 	/* Another library's function of that name may have been bound instead (interposition), or
 	 * another version of it. */
 	if (func != NO_FUNC && slot_is_bound(s, slot->vaddr, &image, &vaddr))
-		func = func_at(s->pl, image, vaddr);
+		func = is_lib(s, image) ? func_at(s->pl, image, vaddr) : NO_FUNC;
 	return func == NO_FUNC ? 0 : add_callee(s, slot->vaddr, func, SITE_VIA_SLOT);
 }
 
@@ -294,6 +304,25 @@ static int add_own(struct search *s)
 	return err;
 }
 
+/* A library may be mapped after the image that calls it, or by another process that has both. */
+static int choose_libs(struct search *s, struct plan_image *pi)
+{
+	s->nr_libs = 0;
+	for (u32 i = 0; i < s->nr_all; i++) {
+		u32 k = 0;
+
+		while (k < pi->nr_libs && pi->lib[k] != s->all[i])
+			k++;
+		if (k < pi->nr_libs)
+			continue;
+		if (array_grow((void **)&pi->lib, pi->nr_libs, &pi->cap_libs, sizeof(*pi->lib)))
+			return -ENOMEM;
+		pi->lib[pi->nr_libs++] = s->all[i];
+		s->lib[s->nr_libs++] = s->all[i];
+	}
+	return 0;
+}
+
 static int image_call_sites(struct search *s)
 {
 	struct plan_image *pi = &s->pl->image[s->image];
@@ -304,7 +333,10 @@ static int image_call_sites(struct search *s)
 	s->nr = 0;
 	if (!pi->syms || !pi->ops)
 		return 0;
-	err = add_own(s);
+	err = choose_libs(s, pi);
+	if (!err && !pi->searched)
+		err = add_own(s);
+	pi->searched = true;
 	if (!err && s->nr_libs && pi->ops->scan_slots)
 		err = add_imports(s);
 	if (err || !s->nr)
@@ -331,7 +363,7 @@ static void find_libs(struct search *s)
 
 			if (pf->image != image || !func_is_imported(pf))
 				continue;
-			s->lib[s->nr_libs++] = image;
+			s->all[s->nr_all++] = image;
 			break;
 		}
 	}
@@ -345,19 +377,21 @@ int plan__call_sites(struct plan *pl, u32 proc)
 	char took[16];
 	int err = 0;
 
-	s.lib = array_alloc(pp->nr_maps + 1, sizeof(*s.lib));
-	if (!s.lib)
-		return -ENOMEM;
+	s.all = array_alloc((size_t)pp->nr_maps + 1, sizeof(*s.all));
+	s.lib = array_alloc((size_t)pp->nr_maps + 1, sizeof(*s.lib));
+	if (!s.all || !s.lib) {
+		err = -ENOMEM;
+		goto out;
+	}
 	find_libs(&s);
 	for (u32 i = 0; i < pp->nr_maps && !err; i++) {
 		s.image = pp->map[i].image;
-		if (pl->image[s.image].searched)
-			continue;
-		pl->image[s.image].searched = true;
 		err = image_call_sites(&s);
 	}
 	log_debug("calls of %u functions found in %s", pl->nr_funcs,
 		  format_ns(took, sizeof(took), mono_ns() - t0));
+out:
+	free(s.all);
 	free(s.lib);
 	free(s.callee);
 	return err;

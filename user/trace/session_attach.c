@@ -244,12 +244,12 @@ static int settle_image_ras(struct session *s, u32 first, u32 nr)
 }
 
 /* Those of functions of other images are looked up by process and address. */
-static int settle_proc_ras(struct session *s, u32 proc, u32 image)
+static int settle_proc_ras(struct session *s, u32 proc, u32 image, u32 first)
 {
 	const struct plan_map *map = plan__map(s->plan, proc, image);
 	int err = 0;
 
-	for (u32 i = 0; i < s->nr_sites && !err; i++) {
+	for (u32 i = first; i < s->nr_sites && !err; i++) {
 		const struct session_site *ss = &s->site[i];
 		u32 func = ss->site.func;
 		struct hb_ra_key key = {
@@ -296,17 +296,48 @@ int session__probe(struct session *s, u32 image, const u32 *ids, size_t nr)
 	return err;
 }
 
+/* A return site of several functions is one: it may be there for another function, or have been found. */
+static bool is_given(const struct session *s, u32 image, const struct site *site)
+{
+	for (u32 i = 0; i < s->nr_sites; i++) {
+		const struct session_site *ss = &s->site[i];
+
+		if (site->role == HB_ROLE_RETSITE && ss->site.role == HB_ROLE_RETSITE &&
+		    ss->image == image && ss->site.ra == site->ra)
+			return true;
+	}
+	return false;
+}
+
+static void drop_given(const struct session *s, u32 image)
+{
+	struct site_list *l = &s->plan->image[image].sites;
+	size_t nr = s->given[image];
+	bool any = false;
+
+	for (u32 i = 0; i < s->nr_sites && !any; i++)
+		any = s->site[i].image == image;
+	if (!any)
+		return;
+	for (size_t i = s->given[image]; i < l->nr; i++)
+		if (!is_given(s, image, &l->v[i]))
+			l->v[nr++] = l->v[i];
+	l->nr = nr;
+}
+
 /* The plan's sites that the kernel does not have yet; processes that have the image get them too. */
 static int give_sites(struct session *s, u32 image)
 {
 	struct plan_image *pi = &s->plan->image[image];
-	struct site_list l = {.v = pi->sites.v + s->given[image],
-			      .nr = pi->sites.nr - s->given[image]};
+	struct site_list l;
 	u32 *ids;
 	int err;
 
-	if (!l.nr)
+	drop_given(s, image);
+	if (pi->sites.nr == s->given[image])
 		return 0;
+	l = (struct site_list){.v = pi->sites.v + s->given[image],
+			       .nr = pi->sites.nr - s->given[image]};
 	qsort(l.v, l.nr, sizeof(*l.v), site_order);
 	ids = array_alloc(l.nr, sizeof(*ids));
 	if (!ids)
@@ -320,28 +351,52 @@ static int give_sites(struct session *s, u32 image)
 	return err;
 }
 
+static int attach_whole(struct session *s, u32 proc, struct plan_map *map)
+{
+	u32 *ids = NULL;
+	size_t nr;
+	int err = ids_of_image(s, map->image, &ids, &nr);
+
+	if (!err && nr)
+		err = probe_in(s, proc, map->image, ids, nr);
+	if (!err) {
+		map->probed = true;
+		err = settle_proc_ras(s, proc, map->image, 0);
+	}
+	free(ids);
+	return err;
+}
+
+/* Sites from `first` on are new in all other processes that have the image. */
+static int settle_others(struct session *s, u32 proc, u32 image, u32 first)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < s->nr_procs && !err; i++) {
+		const struct plan_map *map = plan__map(s->plan, i, image);
+
+		if (map && map->probed && i != proc && !session__proc_ended(s, i))
+			err = settle_proc_ras(s, i, image, first);
+	}
+	return err;
+}
+
 int session__attach_image(struct session *s, u32 proc, struct plan_map *map)
 {
 	u32 image = map->image, first = s->nr_sites, given;
-	u32 *ids = NULL;
-	size_t nr;
+	bool known = map->probed;
 	int err = give_sites(s, image);
 
 	given = s->nr_sites - first;
-	if (!err)
-		err = ids_of_image(s, image, &ids, &nr);
-	if (!err && nr)
-		err = probe_in(s, proc, image, ids, nr);
-	if (!err)
-		map->probed = true;
+	if (!err && !known)
+		err = attach_whole(s, proc, map);
 	if (!err && given)
 		err = settle_image_ras(s, first, given);
-	if (!err && nr)
-		err = settle_proc_ras(s, proc, image);
+	if (!err && given)
+		err = settle_others(s, known ? SESSION_NO_PROC : proc, image, first);
 	for (u32 i = first; i < first + given && !err; i++)
 		if (s->site[i].refused)
 			warn_refused(s, &s->site[i].site, s->site[i].differs);
-	free(ids);
 	return err;
 }
 
@@ -370,9 +425,12 @@ int session__attach_proc(struct session *s, u32 proc)
 
 	if (proc && s->max_probes && s->nr_probes + probes_wanted(s, proc) > s->max_probes)
 		return -ENOSPC;
-	for (u32 i = 0; i < pp->nr_maps && !err; i++)
-		if (!pp->map[i].probed)
+	for (u32 i = 0; i < pp->nr_maps && !err; i++) {
+		u32 image = pp->map[i].image;
+
+		if (!pp->map[i].probed || s->plan->image[image].sites.nr > s->given[image])
 			err = session__attach_image(s, proc, &pp->map[i]);
+	}
 	if (err && !proc__alive(pp->proc))
 		err = -ESRCH;
 	return err;

@@ -68,16 +68,21 @@ static int attach(struct session *s, int i, const char *name, const struct bpf_p
 	return 0;
 }
 
+/* fds of -1: none. */
+void follow__init(struct follow *f, bool on)
+{
+	*f = (struct follow){.on = on, .timer = -1};
+	memset(f->link, -1, sizeof(f->link));
+}
+
 int follow__start(struct session *s, const struct selection *meant)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = SESSION_NO_PROC};
 	struct follow *f = &s->follow;
 	int err = ring_buffer__add(s->ring, bpf_map__fd(s->skel->maps.proc_events), on_event, f);
 
-	f->on = true;
 	f->meant = meant;
 	f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	memset(f->link, -1, sizeof(f->link));
 	if (!err && (f->timer < 0 || epoll_ctl(s->ends, EPOLL_CTL_ADD, f->timer, &ev)))
 		err = -errno;
 	/* The end first: what is added must be taken out again. */
@@ -90,16 +95,16 @@ int follow__start(struct session *s, const struct selection *meant)
 
 void follow__fini(struct follow *f)
 {
-	for (size_t i = 0; f->on && i < sizeof(f->link) / sizeof(*f->link); i++)
+	for (size_t i = 0; i < sizeof(f->link) / sizeof(*f->link); i++)
 		if (f->link[i] >= 0)
 			close(f->link[i]);
-	if (f->on && f->timer >= 0)
+	if (f->timer >= 0)
 		close(f->timer);
 	for (size_t i = 0; i < f->nr_empty; i++)
 		proc__close(f->empty[i].proc);
 	free(f->empty);
 	free(f->event);
-	*f = (struct follow){0};
+	follow__init(f, false);
 }
 
 int follow__add(struct session *s, pid_t pid)

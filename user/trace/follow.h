@@ -41,6 +41,7 @@ struct follow {
 	u32 nr_named;	 /* of empty[] */
 };
 
+void follow__init(struct follow *f, bool on);
 /* Between open and load of the programs: keeps them and their maps out where nothing is followed. */
 void follow__prepare(struct hbprof_bpf *skel, bool on, bool all_execs);
 /* After load, before anything is attached. 0 or -errno, logged. */

@@ -112,6 +112,19 @@ bool session__sees_pid(pid_t pid)
 	return !stat(path, &target) && target.st_ino == st.st_ino;
 }
 
+/* What the tracepoints tell are the machine's process ids. */
+static bool can_follow(struct session *s)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PIDNS_INO)
+		return true;
+	session__warn(s,
+		      "processes that start later are not measured: hbprof runs in a PID namespace "
+		      "of its own (a container?); outside of it they can be");
+	return false;
+}
+
 /*
  * In a PID namespace of its own (a container), hbprof and the programs would know the same process by
  * different ids. The programs are told to use the namespace's. The kernel compares with its own
@@ -153,8 +166,8 @@ static int session__load(struct session *s, const struct session_opts *o)
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
 	requests__prepare(s->skel, o->requests);
-	follow__prepare(s->skel, o->follow, o->meant);
-	if (!o->follow && s->plan->nr_procs == 1)
+	follow__prepare(s->skel, s->follow.on, o->meant);
+	if (!s->follow.on && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;
 	err = set_pid_namespace(s);
 	if (err)
@@ -357,6 +370,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	s->plan = plan;
 	s->sample_hz = o->sample_hz;
 	attach__init(&s->self, ATTACH_MULTI, -1);
+	follow__init(&s->follow, false);
 	if (keeper__start(&s->keeper))
 		log_debug("links are held by this process alone");
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
@@ -368,6 +382,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	err = s->rec ? session__choose(s, o->max_sites) : -ENOMEM;
 	if (err)
 		goto out;
+	follow__init(&s->follow, o->follow && can_follow(s));
 	err = session__sizes(s, o);
 	if (!err)
 		err = session__open_counters(s, o->counters);
@@ -400,7 +415,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	}
 	if (err == -ENODATA)
 		say_no_hits();
-	if (!err && o->follow)
+	if (!err && s->follow.on)
 		err = follow__start(s, o->meant);
 	for (u32 i = 0; i < plan->nr_procs && !err; i++)
 		err = session__add_proc(s);

@@ -8,12 +8,15 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hbprof/version.h>
 
 #include "built_with.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "util/log.h"
 #include "util/nearest.h"
 
@@ -104,6 +107,8 @@ static int cmd_help(int argc, char **argv)
 		log_err("help takes one command, not %d", argc - 1);
 		return EXIT_USAGE;
 	}
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?")))
+		argc = 1;
 	cmd = argc == 2 ? command_find(argv[1]) : NULL;
 	if (argc == 2 && !cmd)
 		return command_unknown(argv[1]);
@@ -146,20 +151,33 @@ static int dispatch(int argc, char **argv)
 	return cmd ? command_run(cmd, argc - 1, argv + 1) : command_unknown(argv[1]);
 }
 
+static bool stdout_closed;
+
 /* A report that went to a full disk has failed, though every command before it succeeded. */
 static int close_stdout(int status)
 {
 	bool bad = ferror(stdout);
 
+	stdout_closed = true;
 	errno = 0;
 	if (!fclose(stdout) && !bad)
 		return status;
-	log_err("cannot write to standard output: %s", errno ? strerror(errno) : "write error");
+	if (!output__said())
+		log_err("cannot write to standard output: %s",
+			errno ? strerror(errno) : "write error");
 	return status == EXIT_DONE ? EXIT_FAILED : status;
+}
+
+/* argp prints --help and ends the process itself. */
+static void close_at_exit(void)
+{
+	if (!stdout_closed && close_stdout(EXIT_DONE))
+		_exit(EXIT_FAILED);
 }
 
 int main(int argc, char **argv)
 {
 	argp_err_exit_status = EXIT_USAGE;
+	atexit(close_at_exit);
 	return close_stdout(dispatch(argc, argv));
 }

@@ -110,7 +110,7 @@ ok "and no picture is left" test ! -e empty.svg
 refused "a missing file is named" 'cannot read none: No such file' none
 refused "a folder is refused" 'cannot read \.: Is a directory' . -o x.svg
 refused "a missing base is named" 'cannot read none: No such file' flame.folded --diff none
-refused "an output in a missing folder is named" 'cannot write no/x.svg: No such file' flame.folded -o no/x.svg
+refused "an output in a missing folder is named" 'cannot write the picture to no/x.svg: No such file' flame.folded -o no/x.svg
 refused "a capture without stacks says so" 'holds no stacks to draw' "$data/sample.hbp" -o x.svg
 gzip -c flame.folded >packed.gz
 refused "compressed stacks are refused with the remedy" 'zcat' packed.gz

@@ -63,8 +63,16 @@ if [ -e /dev/full ]; then
     "$HBPROF" --version >/dev/full 2>"$HB_TMP/err"
     is "$?" 1 "output that could not be written is a failure"
     like "$(cat "$HB_TMP/err")" 'standard output' "output that could not be written is said"
+    for args in --help help "help help" "help --help" "record --help" "report --help" "list --help"; do
+        # shellcheck disable=SC2086
+        "$HBPROF" $args >/dev/full 2>"$HB_TMP/err"
+        is "$?/$(wc -l <"$HB_TMP/err")" 1/1 "'$args' into a full disk is exit status 1 and one line"
+    done
 else
     skip "output that could not be written is a failure" "no /dev/full"
 fi
+
+run help --help
+is "$rc/$(head -c 6 <<<"$out")" "0/Usage:" "the help of help is the list of commands"
 
 done_testing

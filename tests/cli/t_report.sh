@@ -129,6 +129,19 @@ fi
 is "$(cat "$HB_TMP/status")" 1 "a closed pipe is exit status 1, not a signal"
 like "$(cat "$HB_TMP/err")" 'standard output.*Broken pipe' "and is said"
 
+# A new file takes the old one's place: it would remove a FIFO that somebody reads from.
+mkfifo "$HB_TMP/fifo"
+for args in "report $sample" "export --format csv $sample" "compare $sample $sample" \
+    "flamegraph $data/flame.folded"; do
+    # shellcheck disable=SC2086
+    "$HBPROF" $args -o "$HB_TMP/fifo" 2>"$HB_TMP/err" >/dev/null
+    is "$?/$(wc -l <"$HB_TMP/err")" 1/1 "${args%% *} -o into a FIFO is refused in one line"
+    like "$(cat "$HB_TMP/err")" "fifo, which is a FIFO: .*'-o -'" "it is said what it is and what helps"
+    ok "${args%% *} leaves the FIFO where it is" test -p "$HB_TMP/fifo"
+done
+"$HBPROF" report "$sample" -o /dev/null 2>"$HB_TMP/err"
+like "$(cat "$HB_TMP/err")" "/dev/null, which is a device: " "a device is called one"
+
 ok "-o into a missing folder fails" exits 1 "$HBPROF" report "$sample" -o "$HB_TMP/no/out"
 
 done_testing

@@ -5,19 +5,16 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/compare.h"
 #include "report/report.h"
-#include "util/fsutil.h"
 #include "util/log.h"
 #include "util/units.h"
 
@@ -250,54 +247,30 @@ static void name_sides(struct compare_args *a)
 
 static int read_captures(struct compare_args *a)
 {
-	char why[512];
-
 	for (u32 i = 0; i < a->nr_files; i++) {
 		struct recording *r;
-		int err = capture__read(a->file[i], &r, why, sizeof(why));
+		int err = input__capture(a->file[i], &r);
 
-		if (err) {
-			log_err("%s", why);
+		if (err)
 			return err;
-		}
 		a->run[i].r = r;
 	}
 	return 0;
 }
 
-static int print_to_stdout(const struct compare *c, const struct compare_args *a)
+/* The comparison, and how it is printed. */
+struct compare_job {
+	const struct compare *c;
+	const struct compare_args *a;
+};
+
+static int print_comparison(const void *arg, FILE *f)
 {
-	u32 width = a->format == COMPARE_TABLE && !a->wide ? report_width(STDOUT_FILENO) : 0;
-	int err;
+	const struct compare_job *job = arg;
+	bool fit = job->a->format == COMPARE_TABLE && !job->a->wide;
 
-	signal(SIGPIPE, SIG_IGN);
-	err = compare__print(c, a->format, width, stdout);
-	if (!err)
-		return 0;
-	log_err("cannot write the comparison to standard output: %s", strerror(-err));
-	/* It has been said: what is still buffered must not fail a second time at exit. */
-	__fpurge(stdout);
-	clearerr(stdout);
-	return err;
-}
-
-static int print_to_file(const struct compare *c, const struct compare_args *a)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f;
-	int err;
-
-	f = open_memstream(&text, &len);
-	err = f ? compare__print(c, a->format, 0, f) : -errno;
-	if (f && fclose(f) && !err)
-		err = -errno;
-	if (!err)
-		err = fs_replace_file(a->output, text, len);
-	if (err)
-		log_err("cannot write the comparison to %s: %s", a->output, strerror(-err));
-	free(text);
-	return err;
+	return compare__print(job->c, job->a->format,
+			      fit && f == stdout ? report_width(STDOUT_FILENO) : 0, f);
 }
 
 /* What the threshold says; silence must not pass for a result. */
@@ -339,10 +312,8 @@ static int compare_and_print(struct compare_args *a)
 		compare__fini(&c);
 		return EXIT_FAILED;
 	}
-	if (!a->output || !strcmp(a->output, "-"))
-		err = print_to_stdout(&c, a);
-	else
-		err = print_to_file(&c, a);
+	err = output__print(a->output, "the comparison", print_comparison,
+			    &(struct compare_job){&c, a});
 	status = err ? EXIT_FAILED : threshold(&c, a);
 	compare__fini(&c);
 	return status;

@@ -2,18 +2,15 @@
 /* export.c - `hbprof export FILE --format FORMAT`: a capture in another tool's format. */
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/export.h"
-#include "util/fsutil.h"
 #include "util/log.h"
 
 struct export_args {
@@ -111,24 +108,6 @@ static const struct argp argp = {
 	       "usage.",
 };
 
-static int write_stdout(const char *bytes, size_t len)
-{
-	int err = 0;
-
-	/* A reader that has left is a write error to be told, not a silent end by signal. */
-	signal(SIGPIPE, SIG_IGN);
-	errno = 0;
-	if (fwrite(bytes, 1, len, stdout) != len || fflush(stdout))
-		err = errno ? -errno : -EIO;
-	if (!err)
-		return 0;
-	log_err("cannot write to standard output: %s", strerror(-err));
-	/* It has been said: what is still buffered must not fail a second time at exit. */
-	__fpurge(stdout);
-	clearerr(stdout);
-	return err;
-}
-
 static void say_not_exported(const struct export_args *a, const struct recording *r, int err)
 {
 	if (err == -ENODATA)
@@ -142,7 +121,7 @@ static void say_not_exported(const struct export_args *a, const struct recording
 
 static int export_to(const struct export_args *a, const struct recording *r)
 {
-	bool to_stdout = !a->output || !strcmp(a->output, "-");
+	bool to_stdout = output_is_stdout(a->output);
 	char *bytes = NULL;
 	size_t len;
 	int err;
@@ -157,13 +136,7 @@ static int export_to(const struct export_args *a, const struct recording *r)
 		say_not_exported(a, r, err);
 		return err;
 	}
-	if (to_stdout) {
-		err = write_stdout(bytes, len);
-	} else {
-		err = fs_replace_file(a->output, bytes, len);
-		if (err)
-			log_err("cannot write %s: %s", a->output, strerror(-err));
-	}
+	err = output__bytes(a->output, "the export", bytes, len);
 	free(bytes);
 	return err;
 }
@@ -172,7 +145,6 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_args a = {0};
 	struct recording *r;
-	char why[512];
 	int err;
 
 	argp_err_exit_status = EXIT_USAGE;
@@ -183,11 +155,9 @@ int cmd_export(int argc, char **argv)
 	}
 	if (overwrites_input(a.output, &a.file, 1))
 		return EXIT_USAGE;
-	err = capture__read(a.file, &r, why, sizeof(why));
-	if (err) {
-		log_err("%s", why);
+	err = input__capture(a.file, &r);
+	if (err)
 		return EXIT_FAILED;
-	}
 	err = export_to(&a, r);
 	recording__free(r);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -17,6 +17,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "cmd/flamestacks.h"
 #include "flamegraph/folded.h"
@@ -433,18 +434,6 @@ static void add_title(struct strbuf *b, const struct flame_args *a)
 		strbuf__adds(b, " (by callee)");
 }
 
-static int write_stdout(const struct strbuf *b)
-{
-	int err;
-
-	/* A pager that was left is a write error to be told, not a silent end by signal. */
-	signal(SIGPIPE, SIG_IGN);
-	err = fs_write_all(STDOUT_FILENO, b->s, b->len);
-	if (err)
-		log_err("cannot write to standard output: %s", strerror(-err));
-	return err;
-}
-
 static int write_output(const struct flame_args *a, const struct strbuf *text)
 {
 	bool to_stdout = a->output ? !strcmp(a->output, "-") : a->folded || !strcmp(a->file, "-");
@@ -452,18 +441,18 @@ static int write_output(const struct flame_args *a, const struct strbuf *text)
 	int err;
 
 	if (to_stdout)
-		return write_stdout(text);
+		return output__bytes("-", "the picture", text->s, text->len);
 	strbuf__init(&name, 1u << 20);
 	if (a->output)
 		strbuf__adds(&name, a->output);
 	else
 		add_svg_name(&name, a->file);
 	err = name.err;
-	if (!err)
-		err = fs_replace_file(name.s, text->s, text->len);
 	if (err)
-		log_err("cannot write %s: %s", name.s ? name.s : a->file, strerror(-err));
-	else if (!a->output)
+		output__say(a->file, "a picture beside", err);
+	else
+		err = output__bytes(name.s, "the picture", text->s, text->len);
+	if (!err && !a->output)
 		log_info("wrote %s", name.s);
 	strbuf__fini(&name);
 	return err;

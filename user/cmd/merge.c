@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/merged.h"
 #include "util/log.h"
@@ -66,11 +67,9 @@ static int merge(struct merge_args *a)
 	int err;
 
 	for (u32 i = 0; i < a->nr; i++) {
-		err = capture__read(a->file[i], &r, why, sizeof(why));
-		if (err) {
-			log_err("%s", why);
+		err = input__capture(a->file[i], &r);
+		if (err)
 			return err;
-		}
 		a->r[i] = r;
 	}
 	err = recordings_merge(a->r, a->file, a->nr, &all, why, sizeof(why));
@@ -80,7 +79,7 @@ static int merge(struct merge_args *a)
 	}
 	err = capture__write(all, a->output);
 	if (err)
-		log_err("cannot write %s: %s", a->output, strerror(-err));
+		output__say(a->output, "the capture", err);
 	recording__free(all);
 	return err;
 }

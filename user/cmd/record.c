@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
 #include "cmd/live.h"
+#include "cmd/output.h"
 #include "cmd/record.h"
 #include "cmd/record_loop.h"
 #include "cmd/targets.h"
@@ -188,16 +189,6 @@ const struct argp record_argp = {.options = options, .parser = parse_option};
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static void say_no_capture(const char *path, int err)
-{
-	if (err == -EEXIST)
-		log_err("cannot write the capture %s: a symbolic link or no regular file is in its "
-			"place; name another with --output",
-			path);
-	else
-		log_err("cannot write the capture %s: %s", path, strerror(-err));
-}
-
 /* For `hbprof list`. Nothing that was measured here depends on it. */
 static void keep_calibration(const struct recording *rec)
 {
@@ -207,34 +198,42 @@ static void keep_calibration(const struct recording *rec)
 		log_info("what probes cost here is not kept for hbprof list: %s", strerror(-err));
 }
 
+struct delivery {
+	const struct recording *rec;
+	struct report_opts ro;
+	const char *path; /* of the capture; NULL: it could not be written */
+};
+
+static int print_delivery(const void *arg, FILE *f)
+{
+	const struct delivery *d = arg;
+	int err = report__print(d->rec, &d->ro, f);
+
+	if (err || !d->path || d->ro.format != REPORT_TABLE)
+		return err;
+	errno = 0;
+	fprintf(f, "\ncapture: %s   (hbprof report %s shows it again)\n", d->path, d->path);
+	return fflush(f) ? (errno ? -errno : -EIO) : 0;
+}
+
 /* The capture comes first: a reader of stdout that has gone must not cost the measurement. */
 static int deliver(const struct record_opts *o, const struct recording *rec, FILE *to)
 {
-	struct report_opts ro = {.format = o->format, .width = report_width(fileno(to))};
+	struct delivery d = {rec, {.format = o->format, .width = report_width(fileno(to))}, NULL};
 	const char *path = o->output;
 	int err, status = EXIT_DONE;
 
 	err = capture__write(rec, path);
 	if (err) {
-		say_no_capture(path, err);
+		output__say(path, "the capture", err);
 		status = EXIT_FAILED;
 	} else if (strcmp(path, "-")) {
 		log_info("capture written to %s", path);
+		d.path = path;
 	}
 	if (o->quiet || !strcmp(path, "-"))
 		return status;
-	err = report__print(rec, &ro, to);
-	if (err) {
-		log_err("cannot write the report: %s", strerror(-err));
-		return EXIT_FAILED;
-	}
-	if (!status && o->format == REPORT_TABLE)
-		fprintf(to, "\ncapture: %s   (hbprof report %s shows it again)\n", path, path);
-	if (fflush(to)) {
-		log_err("cannot write the report: %s", strerror(errno));
-		return EXIT_FAILED;
-	}
-	return status;
+	return output__stream(to, "the report", print_delivery, &d) ? EXIT_FAILED : status;
 }
 
 /* The machine, and who else looks at the processes. */
@@ -379,7 +378,7 @@ int record(const struct record_opts *o, struct targets *t, struct spawned *child
 	po.registry = codecs;
 	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;
 	if (err) {
-		say_no_capture(o->output, err);
+		output__say(o->output, "the capture", err);
 		goto out;
 	}
 	if (geteuid())

@@ -2,24 +2,26 @@
 /* report.c - `hbprof report FILE`: prints a capture as the run that wrote it did. */
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdio_ext.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/report.h"
-#include "util/fsutil.h"
 #include "util/log.h"
 
 struct report_args {
 	const char *file;
 	const char *output; /* NULL, "-": stdout */
 	struct report_opts opts;
+};
+
+/* What is printed, and how. */
+struct report_job {
+	const struct recording *r;
+	const struct report_opts *opts;
 };
 
 enum { OPT_FORMAT = 0x100, OPT_BY, OPT_WIDE };
@@ -106,49 +108,17 @@ static const struct argp argp = {
 	       "usage.",
 };
 
-static int print_to_stdout(const struct recording *r, struct report_opts *opts)
+static int print_report(const void *arg, FILE *f)
 {
-	int err;
+	const struct report_job *job = arg;
 
-	if (opts->format == REPORT_TABLE && !opts->wide)
-		opts->width = report_width(STDOUT_FILENO);
-	/* A pager that was left is a write error to be told, not a silent end by signal. */
-	signal(SIGPIPE, SIG_IGN);
-	err = report__print(r, opts, stdout);
-	if (!err)
-		return 0;
-	log_err("cannot write the report to standard output: %s", strerror(-err));
-	/* It has been said: what is still buffered must not fail a second time at exit. */
-	__fpurge(stdout);
-	clearerr(stdout);
-	return err;
-}
-
-static int print_to_file(const struct recording *r, const struct report_opts *opts,
-			 const char *path)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f;
-	int err;
-
-	f = open_memstream(&text, &len);
-	err = f ? report__print(r, opts, f) : -errno;
-	if (f && fclose(f) && !err)
-		err = -errno;
-	if (!err)
-		err = fs_replace_file(path, text, len);
-	if (err)
-		log_err("cannot write the report to %s: %s", path, strerror(-err));
-	free(text);
-	return err;
+	return report__print(job->r, job->opts, f);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct report_args a = {0};
 	struct recording *r;
-	char why[512];
 	int err;
 
 	argp_err_exit_status = EXIT_USAGE;
@@ -159,15 +129,12 @@ int cmd_report(int argc, char **argv)
 	}
 	if (overwrites_input(a.output, &a.file, 1))
 		return EXIT_USAGE;
-	err = capture__read(a.file, &r, why, sizeof(why));
-	if (err) {
-		log_err("%s", why);
+	err = input__capture(a.file, &r);
+	if (err)
 		return EXIT_FAILED;
-	}
-	if (!a.output || !strcmp(a.output, "-"))
-		err = print_to_stdout(r, &a.opts);
-	else
-		err = print_to_file(r, &a.opts, a.output);
+	if (output_is_stdout(a.output) && a.opts.format == REPORT_TABLE && !a.opts.wide)
+		a.opts.width = report_width(STDOUT_FILENO);
+	err = output__print(a.output, "the report", print_report, &(struct report_job){r, &a.opts});
 	recording__free(r);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

@@ -217,31 +217,51 @@ static inline void sim_account(struct recording *r, u32 row, struct m_delta *d)
 	r->coverage.n[HB_FN_EXITS] += d->count;
 }
 
-/* About n calls of a row, spread over the intervals at random. */
-static inline void sim_fill(struct sim_rng *rng, struct recording *r, u32 row,
-			    const struct sim_model *m, u64 n)
+/* How the level of a row moves: what is added to the logarithm in each interval. The caller's. */
+static inline double *sim_levels(struct sim_rng *rng, const struct sim_model *m, u32 nr_intervals)
 {
+	double *at = (double *)array_alloc(nr_intervals, sizeof(*at));
 	double level = m->drift * sim_normal(rng);
+
+	assert(at);
+	for (u32 i = 0; i < nr_intervals; i++) {
+		level = i ? m->phi * level + sqrt(1 - m->phi * m->phi) * m->drift * sim_normal(rng)
+			  : level;
+		at[i] = level + (m->noise > 0 ? m->noise * sim_normal(rng) : 0);
+		at[i] += sim_uniform(rng) < m->burst ? m->height : 0;
+	}
+	return at;
+}
+
+/* About n calls of a row at these levels, spread over the intervals at random. */
+static inline void sim_fill_at(struct sim_rng *rng, struct recording *r, u32 row,
+			       const struct sim_model *m, u64 n, const double *level)
+{
 	u64 left = n, calls;
 
 	for (u32 i = 0; i < r->nr_intervals; i++) {
 		struct m_interval *iv = &r->interval[i];
 		struct m_delta *d = &iv->delta[iv->nr_deltas];
-		double at;
 
-		level = i ? m->phi * level + sqrt(1 - m->phi * m->phi) * m->drift * sim_normal(rng)
-			  : level;
-		at = level + (m->noise > 0 ? m->noise * sim_normal(rng) : 0);
-		at += sim_uniform(rng) < m->burst ? m->height : 0;
 		calls = sim_binomial(rng, left, 1.0 / (r->nr_intervals - i));
 		left -= calls;
 		if (!calls)
 			continue;
 		*d = (struct m_delta){.row = row, .dist = HB_DIST_LEAF};
-		sim_calls(rng, m, at, calls, d);
+		sim_calls(rng, m, level[i], calls, d);
 		sim_account(r, row, d);
 		iv->nr_deltas++;
 	}
+}
+
+/* The same at levels of its own. */
+static inline void sim_fill(struct sim_rng *rng, struct recording *r, u32 row,
+			    const struct sim_model *m, u64 n)
+{
+	double *level = sim_levels(rng, m, r->nr_intervals);
+
+	sim_fill_at(rng, r, row, m, n, level);
+	free(level);
 }
 
 #endif

@@ -81,7 +81,8 @@ struct compare_cell {
 	double ratio, rlo, rhi; /* to side 0 */
 	double p, p_holm;	/* of "there is no difference"; after correction for the rows */
 	double worse_p;		/* of "not worse by more than fail_over", corrected */
-	double effective, df;	/* calls that independent ones would be worth; of a single run */
+	double p_pooled, worse_pooled; /* before: with what the other rows know of the variance */
+	double effective, df; /* calls that independent ones would be worth; of a single run */
 	enum verdict verdict;
 	char why[COMPARE_WHY]; /* of VERDICT_FEW, VERDICT_NOT, or why there is no value */
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "report/compare.h"
+#include "report/compare_pool.h"
 #include "util/array.h"
 
 #define MAX_CRIT   60.0
@@ -261,6 +262,60 @@ static double p_of_gap(const struct side_est *a, const struct side_est *b, doubl
 	return stat_t_tail(lo, df);
 }
 
+/* ---- what the other rows tell ---- */
+
+/* By run: what the rows of a capture know together of one metric. */
+struct pools {
+	struct pool of[COMPARE_MAX_RUNS];
+};
+
+static int fit_pool(const struct compare *c, const struct metric *m, u32 run, struct pool *p)
+{
+	struct pool_row *row = array_alloc(c->nr_rows, sizeof(*row));
+	struct estimate e;
+	int err = row ? 0 : -ENOMEM;
+	u32 nr = 0;
+
+	for (u32 i = 0; i < c->nr_rows && !err; i++) {
+		err = run_estimate(m, &c->row[i].sample[run], &e);
+		if (!err && !e.few && e.var.plain > 0)
+			row[nr++] = (struct pool_row){e.var, c->row[i].sample[run].nr_blocks};
+	}
+	if (!err)
+		pool__fit(p, row, nr);
+	free(row);
+	return err;
+}
+
+static int fit_pools(const struct compare *c, const struct metric *m, struct pools *p)
+{
+	int err = 0;
+
+	for (u32 side = 0; side < c->nr_sides && !err; side++)
+		for (u32 i = 0; i < c->side[side].nr_runs && !err; i++)
+			err = fit_pool(c, m, c->first_run[side] + i,
+				       &p->of[c->first_run[side] + i]);
+	return err;
+}
+
+/* A side of one run, with what the others of its capture lend it. */
+static struct side_est pooled(const struct compare *c, const struct side_est *s, u32 side,
+			      const struct pools *p)
+{
+	struct side_est out = *s;
+	struct estimate *e = &out.run[0];
+	struct pool_row row = {e->var, s->sample[0]->nr_blocks};
+	double own = e->deff;
+
+	if (s->nr > 1 || !(own > 0))
+		return out;
+	pool__apply(&p->of[c->first_run[side]], &row, &e->deff, &e->df);
+	e->rel_se *= sqrt(e->deff / own);
+	out.df = e->df;
+	return out;
+}
+
+/* Sets the ratio's limits and its own p-value. */
 static void set_ratio(const struct compare *c, const struct side_est *a, const struct side_est *b,
 		      struct compare_cell *cell)
 {
@@ -277,6 +332,18 @@ static void set_ratio(const struct compare *c, const struct side_est *a, const s
 		return;
 	/* One-sided: only worse counts. */
 	cell->worse_p = p_of_gap(a, b, df, (better ? -delta : delta) - bad, better ? 1 : 0) / 2;
+}
+
+/* The same p-values with what other rows know: those that are corrected for their number. */
+static void set_pooled(const struct compare *c, const struct side_est *a, const struct side_est *b,
+		       u32 side, const struct pools *pools, struct compare_cell *cell)
+{
+	struct side_est pa = pooled(c, a, 0, pools), pb = pooled(c, b, side, pools);
+	struct compare_cell with = *cell;
+
+	set_ratio(c, &pa, &pb, &with);
+	cell->p_pooled = with.p;
+	cell->worse_pooled = with.worse_p;
 }
 
 /* ---- what forbids a verdict ---- */
@@ -400,8 +467,8 @@ static bool enough_intervals(const struct compare *c, const struct side_est *s, 
 
 static void cell__init(struct compare_cell *cell)
 {
-	*cell = (struct compare_cell){NAN, NAN, NAN, NAN, NAN,		NAN, NAN,
-				      NAN, NAN, NAN, NAN, VERDICT_NONE, ""};
+	*cell = (struct compare_cell){NAN, NAN, NAN, NAN, NAN, NAN,	     NAN, NAN,
+				      NAN, NAN, NAN, NAN, NAN, VERDICT_NONE, ""};
 }
 
 static void set_value(const struct side_est *s, const char *label, struct compare_cell *cell)
@@ -435,7 +502,8 @@ static void set_value(const struct side_est *s, const char *label, struct compar
 }
 
 static void judge(const struct compare *c, const struct compare_row *row, const struct side_est *a,
-		  const struct side_est *b, u32 side, struct compare_cell *cell)
+		  const struct side_est *b, u32 side, const struct pools *pools,
+		  struct compare_cell *cell)
 {
 	if (!row->in[0] || !row->in[side])
 		return;
@@ -460,6 +528,7 @@ static void judge(const struct compare *c, const struct compare_row *row, const 
 	    !enough_intervals(c, b, c->side[side].label, cell))
 		return;
 	set_ratio(c, a, b, cell);
+	set_pooled(c, a, b, side, pools, cell);
 	if (isnan(cell->p)) {
 		cell->rlo = cell->rhi = NAN;
 		forbid(cell, VERDICT_FEW, "no 95% limits of this percentile");
@@ -468,8 +537,8 @@ static void judge(const struct compare *c, const struct compare_row *row, const 
 	cell->verdict = VERDICT_SAME;
 }
 
-static int judge_row(struct compare *c, struct compare_row *row, u32 metric, struct side_est *a,
-		     struct side_est *b)
+static int judge_row(struct compare *c, struct compare_row *row, u32 metric,
+		     const struct pools *pools, struct side_est *a, struct side_est *b)
 {
 	int err = side_estimate(c, row, c->metric[metric], 0, a);
 
@@ -482,7 +551,7 @@ static int judge_row(struct compare *c, struct compare_row *row, u32 metric, str
 			break;
 		set_value(b, c->side[side].label, cell);
 		if (side)
-			judge(c, row, a, b, side, cell);
+			judge(c, row, a, b, side, pools, cell);
 	}
 	return err;
 }
@@ -496,7 +565,17 @@ static enum verdict verdict_of(const struct compare_cell *cell, enum metric_kind
 	return cell->ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
 }
 
-/* The rows of one metric and side are one family of tests. */
+/* NaN is neither. */
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The rows of one metric and side are one family of tests. What is corrected is the p-value with the
+ * other rows' knowledge; a row's own has to agree. Where the rows move together that knowledge is worth
+ * nothing, and then the own p-value alone keeps the level: all rows are right or wrong at once.
+ */
 static int correct(struct compare *c, u32 metric, u32 side)
 {
 	double *p = array_alloc(c->nr_rows, sizeof(*p)), *worse;
@@ -507,21 +586,21 @@ static int correct(struct compare *c, u32 metric, u32 side)
 	if (!p || !worse)
 		goto out;
 	for (u32 i = 0; i < c->nr_rows; i++) {
-		p[i] = compare_cell(c, &c->row[i], metric, side)->p;
-		worse[i] = compare_cell(c, &c->row[i], metric, side)->worse_p;
+		p[i] = compare_cell(c, &c->row[i], metric, side)->p_pooled;
+		worse[i] = compare_cell(c, &c->row[i], metric, side)->worse_pooled;
 	}
 	err = stat_holm(p, c->nr_rows);
 	if (!err)
 		err = stat_holm(worse, c->nr_rows);
 	for (u32 i = 0; !err && i < c->nr_rows; i++) {
 		cell = compare_cell(c, &c->row[i], metric, side);
-		cell->p_holm = p[i];
-		cell->worse_p = worse[i];
+		cell->p_holm = larger(p[i], cell->p);
+		cell->worse_p = larger(worse[i], cell->worse_p);
 		if (cell->verdict == VERDICT_SAME)
 			cell->verdict = verdict_of(cell, c->metric[metric]->kind);
 		c->judged += !isnan(worse[i]);
 		c->not_judged += cell->verdict == VERDICT_FEW || cell->verdict == VERDICT_NOT;
-		c->tripped += worse[i] <= COMPARE_LEVEL;
+		c->tripped += cell->worse_p <= COMPARE_LEVEL;
 	}
 out:
 	free(p);
@@ -532,14 +611,18 @@ out:
 int compare__judge(struct compare *c)
 {
 	struct side_est *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
-	int err = a && b ? 0 : -ENOMEM;
+	struct pools *pools = calloc(1, sizeof(*pools));
+	int err = a && b && pools ? 0 : -ENOMEM;
 
-	for (u32 m = 0; !err && m < c->nr_metrics; m++)
+	for (u32 m = 0; !err && m < c->nr_metrics; m++) {
+		err = fit_pools(c, c->metric[m], pools);
 		for (u32 i = 0; !err && i < c->nr_rows; i++)
-			err = judge_row(c, &c->row[i], m, a, b);
+			err = judge_row(c, &c->row[i], m, pools, a, b);
+	}
 	for (u32 m = 0; !err && m < c->nr_metrics; m++)
 		for (u32 side = 1; !err && side < c->nr_sides; side++)
 			err = correct(c, m, side);
+	free(pools);
 	free(a);
 	free(b);
 	return err;

@@ -197,6 +197,19 @@ bool sample_can_vary(const struct sample *s)
 	return s->complete && s->nr_busy >= STAT_MIN_BLOCKS;
 }
 
+/* floor: the variance of independent calls; 0: not known. */
+static void set_variance(struct estimate *e, const struct stat_var *var, double floor)
+{
+	e->df = var->df;
+	if (!(floor > 0))
+		return;
+	e->deff = var->v / floor;
+	e->var = *var;
+	e->var.v /= floor;
+	e->var.plain /= floor;
+	e->var.slow /= floor;
+}
+
 static int quantile_deff(const struct sample *s, double v, u32 b, struct estimate *e)
 {
 	double *z = array_alloc(s->nr_blocks, sizeof(*z)), *n, below = 0, all = 0, p, floor;
@@ -219,8 +232,9 @@ static int quantile_deff(const struct sample *s, double v, u32 b, struct estimat
 		z[i] -= p * n[i];
 	floor = all * p * (1 - p);
 	stat_sum_variance(z, s->nr_blocks, floor, &var);
-	e->deff = floor > 0 ? var.v / floor : 1;
-	e->df = var.df;
+	set_variance(e, &var, floor);
+	if (!(e->deff > 0))
+		e->deff = 1;
 	free(z);
 	free(n);
 	return 0;
@@ -262,7 +276,7 @@ int sample_ratio_error(const struct sample *s, const double *y, const double *x,
 		z[i] = y[i] - sy / sx * x[i];
 	stat_sum_variance(z, s->nr_blocks, floor, &var);
 	e->rel_se = sy > 0 ? sqrt(var.v) / sy : NAN;
-	e->df = var.df;
+	set_variance(e, &var, floor);
 	free(z);
 	return 0;
 }

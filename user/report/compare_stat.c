@@ -23,10 +23,11 @@
 
 #include "util/array.h"
 
-#define ALPHA	 0.05
-#define MAX_RHO	 0.97
-#define TINY	 1e-300
-#define MAX_WAVE 8 /* cosine frequencies */
+#define ALPHA	  0.05
+#define MAX_RHO	  0.97
+#define TINY	  1e-300
+#define MAX_WAVE  8 /* cosine frequencies */
+#define FEW_WAVES 3
 
 /* ---- distributions ---- */
 
@@ -85,6 +86,8 @@ double stat_t_tail(double t, double df)
 {
 	if (df > 1e6)
 		return erfc(fabs(t) / M_SQRT2);
+	if (fabs(t) < 0.5) /* the other tail: df / (df + t * t) may round to 1 */
+		return 1 - beta_inc(0.5, df / 2, t * t / (df + t * t));
 	return beta_inc(df / 2, 0.5, df / (df + t * t));
 }
 
@@ -141,8 +144,7 @@ static double mean_of(const double *z, u32 n)
 	return sum / n;
 }
 
-/* Autocorrelation at lag 1; adds the bias (1 + 3 rho) / n (Marriott and Pope, 1954) and half a
- * standard error: what is too small here makes intervals that are too narrow. */
+/* Autocorrelation at lag 1, without its bias (1 + 3 rho) / n (Marriott and Pope, 1954). */
 static double correlation(const double *z, u32 n, double mean)
 {
 	double all = 0, lag = 0, rho;
@@ -152,7 +154,7 @@ static double correlation(const double *z, u32 n, double mean)
 		lag += i ? (z[i] - mean) * (z[i - 1] - mean) : 0;
 	}
 	rho = all > 0 ? lag / all : 0;
-	rho += (1 + 3 * rho) / n + 0.5 / sqrt(n);
+	rho += (1 + 3 * rho) / n;
 	return rho < MAX_RHO ? rho : MAX_RHO;
 }
 
@@ -171,10 +173,10 @@ static double slow_variance(const double *z, u32 n, double mean, u32 waves)
 	return sum / waves;
 }
 
-/* About the 70 % quantile of chi-square, by Wilson and Hilferty. */
-static double chance_limit(double df)
+/* By Wilson and Hilferty. */
+double stat_chi2_above(double df, double z)
 {
-	double t = 1 - 2 / (9 * df) + 0.5 * sqrt(2 / (9 * df));
+	double t = 1 - 2 / (9 * df) + z * sqrt(2 / (9 * df));
 
 	return df * t * t * t;
 }
@@ -182,28 +184,33 @@ static double chance_limit(double df)
 static void take_wider(struct stat_var *best, double v, double df)
 {
 	df = df < 2 ? 2 : df;
-	if (sqrt(v) * stat_t_crit(ALPHA, df) > sqrt(best->v) * stat_t_crit(ALPHA, best->df))
-		*best = (struct stat_var){v, df};
+	if (sqrt(v) * stat_t_crit(ALPHA, df) > sqrt(best->v) * stat_t_crit(ALPHA, best->df)) {
+		best->v = v;
+		best->df = df;
+	}
 }
 
 void stat_sum_variance(const double *z, u32 n, double floor, struct stat_var *out)
 {
-	u32 waves = n / 8 < 3 ? 3 : n / 8 > MAX_WAVE ? MAX_WAVE : n / 8;
-	double mean = mean_of(z, n), v = 0, rho, slow;
+	u32 waves = n / 8 < FEW_WAVES ? FEW_WAVES : n / 8 > MAX_WAVE ? MAX_WAVE : n / 8;
+	double mean = mean_of(z, n), v = 0, plain, rho, slow;
 
 	for (u32 i = 0; i < n; i++)
 		v += (z[i] - mean) * (z[i] - mean);
-	v *= (double)n / (n - 1);
-	if (!(v > floor))
-		v = floor;
-	*out = (struct stat_var){v, n - 1};
+	plain = v * n / (n - 1);
+	v = plain > floor ? plain : floor;
+	*out = (struct stat_var){.v = v, .df = n - 1, .plain = plain};
 	if (!(v > 0))
 		return;
-	rho = correlation(z, n, mean);
+	out->rho = correlation(z, n, mean);
+	/* Half a standard error: what is too small here makes intervals that are too narrow. */
+	rho = fmin(out->rho + 0.5 / sqrt(n), MAX_RHO);
 	if (rho > 0)
 		take_wider(out, v * (1 + rho) / (1 - rho), n * (1 - rho) / (1 + rho) - 1);
+	out->slow = slow_variance(z, n, mean, FEW_WAVES);
 	slow = slow_variance(z, n, mean, waves);
-	if (waves * slow > v * chance_limit(waves))
+	/* The 70 % quantile. */
+	if (waves * slow > v * stat_chi2_above(waves, 0.5))
 		take_wider(out, slow, waves);
 }
 

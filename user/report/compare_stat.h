@@ -23,6 +23,10 @@ double stat_binom_cdf(double n, double p, double k);
 struct stat_var {
 	double v;
 	double df;
+	/* What it comes from, before anything was made larger to be on the safe side. */
+	double plain; /* as if the terms were independent of each other */
+	double rho;   /* their correlation at lag 1, without its bias */
+	double slow;  /* by the three slowest movements: what is least biased, and known worst */
 };
 
 /*
@@ -36,6 +40,9 @@ void stat_sum_variance(const double *z, u32 n, double floor, struct stat_var *ou
  * the two-sided level alpha. *lo < 0 or *hi > 1: there is no such limit, the calls are too few.
  */
 void stat_rank_limits(double n, double q, double alpha, double *lo, double *hi);
+
+/* The value that chi-square of df exceeds with the chance of a normal deviate above z; about. */
+double stat_chi2_above(double df, double z);
 
 /* Adjusts p-values in place for being n of them, by Holm's method. NaN are no tests. 0 or -ENOMEM. */
 int stat_holm(double *p, u32 n);

@@ -39,8 +39,11 @@ same "export writes the same profile" export --format openmetrics "$data/sample.
 "$HBPROF" flamegraph "$data/sample-stacks.hbp" -o here.svg
 emulated "$HB_ARM64/hbprof" flamegraph "$data/sample-stacks.hbp" -o there.svg
 ok "flamegraph draws the same picture" cmp here.svg there.svg
-same "list looks into a program for arm64" list --probe codec "$HB_ARM64/workload/hostile"
-emulated "$HB_ARM64/hbprof" list --probe main "$HBPROF" >/dev/null 2>err
+HBPROF_STATE=none same "list looks into a program for arm64" list --format json --probe codec \
+    "$HB_ARM64/workload/hostile"
+like "$("$HBPROF" list --probe codec "$HB_ARM64/workload/hostile")" \
+    'Cost in ns: n/a \(it is a program for another machine' "and has no cost measured here"
+emulated "$HB_ARM64/hbprof" list "$HBPROF" >/dev/null 2>err
 like "$(cat err)" 'is code for x86-64, which this build of hbprof cannot decode: use one for x86-64' \
     "a program for x86-64 is refused with the remedy"
 

@@ -4,6 +4,7 @@
  * How it is printed is in listview.c.
  */
 #include <argp.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,18 @@ static int exit_status(int err)
 	return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* What a probe costs on this machine says nothing of another architecture's. */
+static bool runs_here(const struct plan *pl)
+{
+#if defined(__x86_64__)
+	const u16 here = EM_X86_64;
+#elif defined(__aarch64__)
+	const u16 here = EM_AARCH64;
+#endif
+
+	return !pl->nr_images || pl->image[0].im->machine == here;
+}
+
 static int print_list(const struct list_args *a, const struct plan *plan)
 {
 	char who[32], why[128] = "";
@@ -143,7 +156,9 @@ static int print_list(const struct list_args *a, const struct plan *plan)
 	struct strbuf text;
 	int err;
 
-	if (!calstore__load(&cal, why, sizeof(why)))
+	if (!runs_here(plan))
+		v.cal_why = "it is a program for another machine";
+	else if (!calstore__load(&cal, why, sizeof(why)))
 		v.cal = cal;
 	if (!a->file) {
 		snprintf(who, sizeof(who), "process %llu", a->pid);

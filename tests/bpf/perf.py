@@ -2,6 +2,7 @@
 """The same counts by perf events, which HBPROF_ATTACH=perf chooses, and no more probes than allowed."""
 import os
 
+import cover
 from exact import Measured, check_balance, exact
 from live import WORK, done, skip, test
 
@@ -44,6 +45,7 @@ def main():
         test(f"{name}: counted exactly by perf events", by_perf, name, **kw)
     test("--max-sites: no more are probed, and what is not is counted", few_sites,
          "cjson_work -mode threads -n 200", 14)
+    test("probes of functions that are always inside of others are taken off", cover.nested)
     if os.path.exists(f"{WORK}/gojson_plain"):
         for name in GO_MODES:
             test(f"{name}: counted exactly by perf events", by_perf, name)

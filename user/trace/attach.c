@@ -18,7 +18,7 @@
 
 #define TRACE_UPROBE_MULTI 48  /* enum bpf_attach_type of Linux 6.6 */
 #define ENOTSUPP_KERNEL	   524 /* ENOTSUPP, include/linux/errno.h: has no name in user space */
-#define CLOSERS		   16
+#define CLOSERS		   64
 
 const char *const attach_kind_names[ATTACH_KIND_NR] = {"uprobe_multi", "perf events"};
 

@@ -92,7 +92,7 @@ u32 cover__group(struct session *s, u32 image, const struct site *site)
 	return ATTACH_KEPT;
 }
 
-static bool is_among(u32 group, const u32 *groups, size_t nr)
+bool cover__is_among(u32 group, const u32 *groups, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (groups[i] == group)
@@ -113,7 +113,7 @@ void cover__drop(struct session *s, const u32 *groups, size_t nr)
 			const struct session_site *ss = &s->site[k];
 			const struct plan_map *map;
 
-			if (ss->off || ss->refused || !is_among(ss->group, groups, nr))
+			if (ss->off || ss->refused || !cover__is_among(ss->group, groups, nr))
 				continue;
 			map = plan__map(s->plan, i, ss->image);
 			gone += map && map->probed;
@@ -122,7 +122,7 @@ void cover__drop(struct session *s, const u32 *groups, size_t nr)
 		s->nr_probes -= gone;
 	}
 	for (u32 k = 0; k < s->nr_sites; k++)
-		if (is_among(s->site[k].group, groups, nr))
+		if (cover__is_among(s->site[k].group, groups, nr))
 			s->site[k].off = true;
 	attach__fini(&all);
 }

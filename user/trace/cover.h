@@ -19,8 +19,8 @@
 
 struct session;
 
-#define COVER_FUNCS  64	 /* of a codec and operation; generated methods of all types are more */
-#define COVER_JOINED 256 /* groups; with more sites than that, several share one */
+#define COVER_FUNCS  64 /* of a codec and operation; generated methods of all types are more */
+#define COVER_JOINED 64 /* groups; with more sites than that, several share one */
 
 /* Of one function. */
 struct cover_slot {
@@ -58,6 +58,7 @@ int hotsites__tick(struct session *s);
 bool cover__is_off(const struct session *s, u32 func);
 /* For how long a function's probes have been off; 0: never. */
 u64 cover__off_ns(const struct session *s, u32 func, u64 now);
+bool cover__is_among(u32 group, const u32 *groups, size_t nr);
 /* Takes all sites of these groups off, in all processes, and marks them. */
 void cover__drop(struct session *s, const u32 *groups, size_t nr);
 

@@ -11,12 +11,15 @@
  * its address is forgotten, their next call from there asks for a site again, is counted as 'return
  * site not known', and may find the same.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "trace/cover.h"
 #include "trace/session_impl.h"
 #include "hbprof.skel.h"
 #include "trace/snapshot_impl.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/units.h"
@@ -65,22 +68,56 @@ static int returns_ns(struct session *s, u32 func, u64 *ns)
 	return 0;
 }
 
-/* Its joined sites and those that only it leads to. Addresses first: who asks from now on asks anew. */
-static int take_sites_off(struct session *s, u32 func)
+/* Sites of other functions in these groups, of one image, get a link of their own. For a moment they have
+ * two: the second hit of a return finds that it has ended its call already. */
+static int spare_mates(struct session *s, u32 func, u32 image, const u32 *groups, u32 nr_groups)
 {
-	u32 groups[COVER_JOINED + 1], nr = 0;
+	u32 *ids = array_alloc((size_t)s->nr_sites + 1, sizeof(*ids)), nr = 0;
 	int err = 0;
 
-	for (u32 i = 0; i < s->nr_sites && nr < COVER_JOINED && !err; i++) {
-		if (s->site[i].site.func != func || !is_joined(&s->site[i]))
+	if (!ids)
+		return -ENOMEM;
+	for (u32 i = 0; i < s->nr_sites; i++) {
+		struct session_site *ss = &s->site[i];
+
+		if (ss->image != image || ss->site.func == func || !is_joined(ss) ||
+		    !cover__is_among(ss->group, groups, nr_groups))
 			continue;
-		groups[nr++] = s->site[i].group;
+		ss->group = ATTACH_KEPT;
+		ids[nr++] = i;
 	}
-	/* With more sites than groups, others are in them. */
-	for (u32 i = 0; i < s->nr_sites && !err; i++)
-		for (u32 k = 0; k < nr && !err; k++)
-			if (s->site[i].group == groups[k] && is_joined(&s->site[i]))
-				err = session__ra_forget(s, i);
+	if (nr)
+		err = session__probe(s, image, ids, nr);
+	for (u32 i = 0; i < s->nr_procs && nr && !err; i++) {
+		const struct plan_map *map = plan__map(s->plan, i, image);
+
+		if (!map || !map->probed || session__proc_ended(s, i))
+			continue;
+		s->proc[i].nr_probes -= nr;
+		s->nr_probes -= nr;
+	}
+	free(ids);
+	return err;
+}
+
+/* Its joined sites. Addresses first: a call from there asks for a site again. */
+static int take_sites_off(struct session *s, u32 func)
+{
+	u32 groups[COVER_JOINED], nr = 0;
+	int err = 0;
+
+	for (u32 i = 0; i < s->nr_sites && !err; i++) {
+		const struct session_site *ss = &s->site[i];
+
+		if (ss->site.func != func || !is_joined(ss))
+			continue;
+		err = session__ra_forget(s, i);
+		if (nr < COVER_JOINED && ss->group != ATTACH_KEPT &&
+		    !cover__is_among(ss->group, groups, nr))
+			groups[nr++] = ss->group;
+	}
+	for (u32 i = 0; i < s->plan->nr_images && !err; i++)
+		err = spare_mates(s, func, i, groups, nr);
 	if (!err)
 		err = mapped__flush(s);
 	if (err)

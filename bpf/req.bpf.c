@@ -259,6 +259,13 @@ static __always_inline void conn_begin(struct hb_req_conn *c, u64 begin_ns, u32 
 	conn_row(c);
 }
 
+/* TLS records: type, version, length (RFC 8446, 5.1). */
+#define TLS_HEADER	5
+#define TLS_CHANGE	20
+#define TLS_HANDSHAKE	22
+#define TLS_DATA	23
+#define TLS_ALERT_BYTES 19 /* of an encrypted one: 2, its type, and a tag (5.2, 6) */
+
 /* Looks at the first bytes of a connection. HTTP/2's preface: RFC 9113, 3.4; a TLS record: its type, and
  * the version's high byte, RFC 8446, 5.1. */
 static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io)
@@ -271,7 +278,7 @@ static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io
 	if (b[0] == 'P' && b[1] == 'R' && b[2] == 'I') {
 		c->state = HB_REQ_MULTIPLEXED;
 		req_count_n(HB_REQ_MUXED, 1);
-	} else if (b[0] == 22 && b[1] == 3) {
+	} else if (b[0] == TLS_HANDSHAKE && b[1] == 3) {
 		c->flags |= HB_REQ_TLS;
 	}
 }
@@ -287,16 +294,35 @@ static __always_inline bool looks_multiplexed(const struct io *io)
 	return b[0] == 0 && b[3] < 16 && !(b[5] & 0x80);
 }
 
-/* HB_REQ_HANDSHAKE, when the data begins with a record of TLS's handshake: that, or change cipher spec,
- * with which the client's last words begin also in TLS 1.3. Else 0. */
-static __always_inline u32 conn_handshake(const struct hb_req_conn *c, const struct io *io)
+/*
+ * HB_REQ_HANDSHAKE, when the data is what TLS says itself: handshakes, changes of cipher spec, alerts. From
+ * 1.3 on some of that looks like data: an alert, told by its length, and the last words of the client's
+ * handshake, which follow a change of cipher spec. 0, when there is data of the application.
+ */
+__noinline int hb_req_tls(const struct io *io)
 {
-	u8 b[2] = {};
+	bool finished = false; /* a record of data would be that */
+	u64 at = 0;
 
-	if (!(c->flags & HB_REQ_TLS) || !io->buf || io->bytes < 3 ||
-	    bpf_probe_read_user(b, 2, (void *)io->buf))
+	if (!io || !io->buf)
 		return 0;
-	return (b[0] == 22 || b[0] == 20) && b[1] == 3 ? HB_REQ_HANDSHAKE : 0;
+	for (int i = 0; i < 4; i++) {
+		u8 b[8] = {};
+		u64 len;
+
+		if (at + TLS_HEADER > io->bytes)
+			break;
+		if (bpf_probe_read_user(b, TLS_HEADER, (void *)(io->buf + at)) || b[1] != 3)
+			return 0;
+		len = (u64)b[3] << 8 | b[4];
+		if (b[0] == TLS_DATA && !finished && len != TLS_ALERT_BYTES)
+			return 0;
+		if (b[0] < TLS_CHANGE || b[0] > TLS_DATA)
+			return 0;
+		finished = b[0] == TLS_CHANGE;
+		at += TLS_HEADER + len;
+	}
+	return at ? HB_REQ_HANDSHAKE : 0;
 }
 
 /* Data in. */
@@ -315,7 +341,7 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 		req_count_n(HB_REQ_MUXED, 1);
 		return;
 	}
-	hs = conn_handshake(c, io);
+	hs = c->flags & HB_REQ_TLS ? hb_req_tls(io) : 0;
 	if (state == HB_REQ_OPEN && (hs || !(c->flags & HB_REQ_HANDSHAKE))) {
 		/* More of the same. */
 		c->read_ns += c->side == HB_REQ_SERVER ? io->exit_ns - io->enter_ns : 0;

@@ -126,6 +126,16 @@ static void conn_says(const char *bytes)
 	kernel__user_write(BUF, bytes, strlen(bytes) + 1);
 }
 
+/* Two records, by type and length; a type 0 is none. */
+static void tls_says(u8 a, u8 a_len, u8 b, u8 b_len)
+{
+	u8 first[] = {a, 3, 3, 0, a_len}, second[] = {b, 3, 3, 0, b_len};
+
+	kernel__user_write(BUF, first, sizeof(first));
+	if (b)
+		kernel__user_write(BUF + sizeof(first) + a_len, second, sizeof(second));
+}
+
 static void conn_gone(u32 fd)
 {
 	struct {
@@ -471,13 +481,13 @@ static void test_a_tls_handshake_is_no_request(void **state)
 {
 	w_thread(5);
 	conn_accept(1);
-	conn_says("\x16\x03\x01 hello");
+	tls_says(22, 195, 0, 0);
 	conn_read(1, 5, 200);
 	conn_write(1, 5, 900);
-	conn_says("\x14\x03\x03 finished");
+	tls_says(20, 1, 23, 69);
 	conn_read(1, 5, 80);
 	conn_write(1, 5, 100); /* session tickets */
-	conn_says("\x17\x03\x03 request");
+	tls_says(23, 75, 0, 0);
 	conn_read(1, 5, 80);
 	w_pass(45);
 	conn_write(1, 5, 100);
@@ -489,16 +499,56 @@ static void test_a_tls_handshake_is_no_request(void **state)
 	check_begun(0);
 }
 
+static void test_a_request_in_the_same_read_as_the_handshakes_end_is_one(void **state)
+{
+	static const u8 request[] = {23, 3, 3, 0, 200};
+
+	w_thread(5);
+	conn_accept(1);
+	tls_says(22, 195, 0, 0);
+	conn_read(1, 5, 200);
+	conn_write(1, 5, 900);
+	tls_says(20, 1, 23, 69);
+	kernel__user_write(BUF + 6 + 74, request, sizeof(request));
+	conn_read(1, 5, 6 + 74 + 205);
+	w_pass(45);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_HANDSHAKES), 1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->sum_ns, 50);
+	check_begun(0);
+}
+
+static void test_a_tls_alert_is_no_request(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	tls_says(22, 195, 0, 0);
+	conn_read(1, 5, 200);
+	conn_write(1, 5, 900);
+	tls_says(21, 26, 0, 0);
+	conn_read(1, 5, 31);
+	conn_write(1, 5, 31);
+	tls_says(23, 19, 0, 0); /* the same in TLS 1.3 */
+	conn_read(1, 5, 24);
+	conn_write(1, 5, 24);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_HANDSHAKES), 3);
+	assert_int_equal(server()->count, 0);
+	check_begun(0);
+}
+
 static void test_a_request_right_behind_the_handshake_is_one(void **state)
 {
 	w_thread(5);
 	conn_accept(1);
-	conn_says("\x16\x03\x01 hello");
+	tls_says(22, 195, 0, 0);
 	conn_read(1, 5, 200);
 	conn_write(1, 5, 900);
-	conn_says("\x14\x03\x03 finished");
+	tls_says(20, 1, 23, 69);
 	conn_read(1, 5, 80);
-	conn_says("\x17\x03\x03 request");
+	tls_says(23, 75, 0, 0);
 	conn_read(1, 5, 80);
 	w_pass(45);
 	conn_write(1, 5, 100);
@@ -878,6 +928,8 @@ int main(void)
 		T(test_other_processes_are_not_looked_at),
 		T(test_nothing_is_seen_before_recording_begins),
 		T(test_a_tls_handshake_is_no_request),
+		T(test_a_tls_alert_is_no_request),
+		T(test_a_request_in_the_same_read_as_the_handshakes_end_is_one),
 		T(test_a_request_right_behind_the_handshake_is_one),
 		T(test_http2_is_left_to_the_handlers),
 		T(test_http2_on_a_connection_found_open_is_told_by_its_frames),

@@ -183,7 +183,8 @@ static void print_connections(struct view *v, const struct m_requests *r)
 	add_if(&s, r->n[HB_REQ_OLD_EXCHANGES],
 	       "requests set apart, as their connection was found open in the middle of them");
 	add_if(&s, r->open_at_end, "without an answer yet at the end");
-	add_if(&s, r->n[HB_REQ_HANDSHAKES], "exchanges of TLS handshakes, no requests");
+	add_if(&s, r->n[HB_REQ_HANDSHAKES],
+	       "exchanges of TLS itself (handshakes, alerts), no requests");
 	add_if(&s, r->n[HB_REQ_MUXED], "HTTP/2 connections, see handlers");
 	add_if(&s, r->n[HB_REQ_PUSHES], "writes before anything was read");
 	table__para_buf(v, "connections", &s);

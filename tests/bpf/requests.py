@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Requests of the servers of tests/workload, against what these print of themselves: how many there
+were, their bytes, and whose the codec calls are. Latencies and shares are compared with generous bounds
+only: tests/bench/requests.py prints how far off they are.
+"""
+import re
+import time
+
+from exact import Measured, check_exact
+from live import Broken, Hbprof, Workload, done, test
+
+
+def said(lines, rule):
+    """The numbers of the program's line REQUESTS."""
+    for line in lines:
+        m = re.match(rf"^REQUESTS rule={rule} (.*)", line)
+        if m:
+            return {k: int(v) for k, v in (x.split("=") for x in m[1].split())}
+    raise Broken(f"no REQUESTS rule={rule}:\n" + "\n".join(lines))
+
+
+def stat(lines, kind, name, key):
+    for line in lines:
+        m = re.match(rf"^{kind} {name} .*\b{key}=([0-9.]+)", line)
+        if m:
+            return float(m[1])
+    raise Broken(f"no {kind} {name} {key}")
+
+
+def rows(report, side):
+    return [r for r in report["requests"] if r["side"] == side]
+
+
+def balance(report, wrong):
+    """Exchanges begun are all accounted for, and nothing was lost."""
+    n = report["request_coverage"]
+    ends = sum(r["count"] + (r["unanswered"] or 0) for r in report["requests"]
+               if r["side"] != "handler")
+    ends += n["handshakes"] + n["clock_back"] + n["open_at_end"]
+    if n["begun"] != ends:
+        wrong.append(f"{n['begun']} exchanges began, {ends} are accounted for")
+    for key in ("conns_full", "calls_full", "tasks_full", "rows_full", "unreadable", "clock_back"):
+        if n[key]:
+            wrong.append(f"{key}: {n[key]}")
+    if n["closed"] > n["accepted"] + n["connected"] + n["found_open"]:
+        wrong.append(f"more connections were closed than there were: {n}")
+
+
+def near(what, got, want, factor, wrong):
+    if got is None or not want / factor <= got <= want * factor:
+        wrong.append(f"{what}: {got}, the program itself says {want}")
+
+
+def served(name, *options, untied=0, timing=True):
+    m = Measured(name, "--requests", *options)
+    wrong = check_exact(m.report, m.lines)
+    truth = said(m.lines, "connection")
+    got = rows(m.report, "server")
+    balance(m.report, wrong)
+    if len(got) != 1:
+        return m.judge(wrong + [f"{len(got)} rows of a server's port"])
+    got = got[0]
+    for key, want in (("count", truth["count"]), ("bytes_in", truth["bytes_in"]),
+                      ("bytes_out", truth["bytes_out"]), ("unanswered", truth["unanswered"])):
+        if got[key] != want:
+            wrong.append(f"{key}: {got[key]}, not {want}")
+    n = m.report["request_coverage"]
+    if n["accepted"] != truth["connections"]:
+        wrong.append(f"{n['accepted']} connections were accepted, not {truth['connections']}")
+    calls = sum(n[k] for k in ("tied_calls", "apart_calls", "late_calls", "untied_calls"))
+    if calls != 2 * truth["count"]:
+        wrong.append(f"{calls} codec calls, not two for each request")
+    if n["tied_calls"] != calls - untied:
+        wrong.append(f"{n['tied_calls']} of {calls} codec calls are tied")
+    if timing:
+        near("P50", got["latency"]["p50_ns"], stat(m.lines, "LATENCY", "request", "p50"), 2, wrong)
+        share = got["codec_share_pct"]
+        if share is None or not 0 < share < 100:
+            wrong.append(f"codec share {share} %")
+    return m.judge(wrong)
+
+
+def found_open():
+    """Attached in the middle: what was open is apart until its first clean boundary."""
+    wrong = []
+    with Workload("goserver -mode json -g 4 -n 4000 -ns 20000 -rate 1000") as w:
+        w.go()
+        time.sleep(0.5)
+        with Hbprof(w.pid, "--requests") as h:
+            h.wait_measuring()
+            w.lines.until("^DONE")
+            report = h.report()
+        truth = said(w.lines.seen, "connection")
+        w.finish()
+    n = report["request_coverage"]
+    balance(report, wrong)
+    seen = sum(r["count"] for r in rows(report, "server"))
+    if n["found_open"] + n["accepted"] != truth["connections"]:
+        wrong.append(f"connections: {n}, the program says {truth['connections']}")
+    if not 0 < seen + n["apart"] <= truth["count"]:
+        wrong.append(f"{seen} requests and {n['apart']} apart, of {truth['count']}")
+    if n["apart"] > n["found_open"]:
+        wrong.append(f"{n['apart']} requests are apart, of {n['found_open']} connections")
+    return wrong
+
+
+def nothing_seen(name, counter):
+    m = Measured(name, "--requests")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    if m.report["requests"]:
+        wrong.append(f"requests: {m.report['requests']}")
+    if counter and not m.report["request_coverage"][counter]:
+        wrong.append(f"{counter} is 0")
+    return m.judge(wrong)
+
+
+def over_tls():
+    m = Measured("goserver -mode tls -n 500 -g 8", "--requests")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    want, n = said(m.lines, "handler")["count"], m.report["request_coverage"]
+    got = sum(r["count"] for r in rows(m.report, "server"))
+    if got != want:
+        wrong.append(f"{got} requests, not {want}")
+    if n["handshakes"] < n["accepted"]:
+        wrong.append(f"{n['handshakes']} exchanges of handshakes on {n['accepted']} connections")
+    return m.judge(wrong)
+
+
+def without_the_option():
+    m = Measured("goserver -mode json -g 2 -n 100 -ns 1000")
+    return m.judge([] if m.report["requests"] is None else ["there are requests"])
+
+
+for mode in ("rw", "recv", "msg", "vec", "threads", "short"):
+    test(f"requests of a server in C are counted exactly and tied, in mode {mode}", served,
+         f"epoll_server -mode {mode} -n 1000 -g 8 -ns 20000")
+test("requests of a server in Go are counted exactly and tied", served,
+     "goserver -mode json -n 2000 -g 8 -ns 20000")
+test("so are those of one that decodes from and encodes to its connections", served,
+     "goserver -mode stream -n 1000 -g 8 -ns 20000", timing=False)
+test("and those of connections for one request each", served,
+     "goserver -mode json -short -n 1000 -g 8 -ns 20000")
+test("codec calls in a goroutine that has not read are said to be untied", served,
+     "goserver -mode handoff -n 500 -g 4 -ns 20000", untied=1000, timing=False)
+test("a TLS handshake is no request", over_tls)
+test("connections that are open when recording begins are apart at first", found_open)
+test("unix sockets are counted and not taken for connections", nothing_seen,
+     "goserver -mode json -unix -n 500 -g 4 -ns 2000", "unix")
+test("a program without sockets has no requests", nothing_seen, "gojson -mode marshal -n 500", None)
+test("without the option requests are not looked at", without_the_option)
+done()

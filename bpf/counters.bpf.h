@@ -12,8 +12,8 @@
  * (casGToPreemptScan()): then g.gcscandone becomes true. It becomes false when a collection begins,
  * which stops the world and so counts.
  *
- * Counters of the thread (page faults, context switches) go on with it: only the goroutine's leaving
- * spoils those.
+ * Counters of the thread (page faults, context switches, its time off the CPU) go on with it: only the
+ * goroutine's leaving spoils those.
  */
 #ifndef HBPROF_COUNTERS_BPF_H
 #define HBPROF_COUNTERS_BPF_H
@@ -30,6 +30,7 @@
 	(1ULL << 40) /* ns, of a call whose counters are looked at: keeps products small */
 
 static const struct hb_ctr_task empty_ctr_task;
+static const struct hb_thread empty_thread;
 
 /* The calibration's calls are nobody's. */
 static __always_inline void count_ctr_lost(const struct hit *h, u32 why)
@@ -92,10 +93,53 @@ static __always_inline struct hb_ctr_task *ctr_task_get(const struct hit *h)
 	return bpf_map_lookup_elem(&ctr_tasks, &key);
 }
 
+/* The thread's entry in `threads`, made at its first call. */
+static __always_inline struct hb_thread *thread_get(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 pid = task->pid;
+	struct hb_thread *t = bpf_map_lookup_elem(&threads, &pid);
+
+	if (t || bpf_map_update_elem(&threads, &pid, &empty_thread, BPF_NOEXIST))
+		return t;
+	__sync_fetch_and_or(&thread_bits[BOUNDED(pid >> 6, 1023)], 1ULL << (pid & 63));
+	t = bpf_map_lookup_elem(&threads, &pid);
+	if (t)
+		t->born = (u32)bpf_ktime_get_ns() | 1;
+	return t;
+}
+
+/* Off the CPU so far. */
+struct off_cpu {
+	u64 waiting, blocked;
+	u32 born; /* hb_thread.born; 0: nothing is known */
+};
+
+/* Read at once: of a pointer that is carried on, clang makes what the verifier does not follow. */
+static __always_inline void off_cpu_read(struct off_cpu *o)
+{
+	struct hb_thread *t = cfg_sched ? thread_get() : NULL;
+
+	o->waiting = o->blocked = o->born = 0;
+	if (!t)
+		return;
+	o->born = t->born;
+	o->waiting = t->waiting_ns;
+	o->blocked = t->blocked_ns;
+}
+
+static __always_inline u64 off_cpu(const struct off_cpu *o, u32 kind)
+{
+	if (kind == HB_CTR_WAITING)
+		return o->waiting;
+	return kind == HB_CTR_BLOCKED ? o->blocked : o->waiting + o->blocked;
+}
+
 /* A call begins, and gets the frame of this index. Without room it will be one without counters. */
 __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 {
 	struct hb_ctr_frame *c;
+	struct off_cpu off;
 	struct hb_ctr_task *t;
 
 	if (!cfg_nr_ctrs || !h)
@@ -103,7 +147,9 @@ __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 	t = ctr_task_get(h);
 	if (!t)
 		return 0;
+	off_cpu_read(&off);
 	c = &t->frame[BOUNDED(level, 15)];
+	c->born = off.born;
 	c->state = HB_CTR_STATE_OK;
 	if (h->lang == HB_LANG_GO && go_stops(t, h, image, &c->stops))
 		c->state = HB_CTR_STATE_UNVETTED;
@@ -120,6 +166,8 @@ __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 			c->v[i] = task_faults();
 		else if (kind == HB_CTR_SWITCHES)
 			c->v[i] = c->switches;
+		else if (kind >= HB_CTR_ON_CPU)
+			c->v[i] = off_cpu(&off, kind);
 	}
 	return 0;
 }
@@ -202,6 +250,23 @@ __noinline int hb_ctr_event(struct hb_row *r, const struct hit *h, const struct 
 	return 0;
 }
 
+/* Of the thread's time in the call. Another entry than at the beginning has lost some of it. */
+static __always_inline void add_time(struct hb_row *r, const struct hit *h, u32 i,
+				     const struct hb_ctr_frame *c, const struct off_cpu *now,
+				     u64 inc_ns)
+{
+	u64 off = off_cpu(now, cfg_ctr_kind[i]);
+
+	if (!c->born || c->born != now->born || off < c->v[i]) {
+		count_ctr_lost(h, HB_CTR_LOST_READ);
+		return;
+	}
+	off -= c->v[i];
+	if (cfg_ctr_kind[i] == HB_CTR_ON_CPU)
+		off = inc_ns > off ? inc_ns - off : 0;
+	hb_ctr_add(&r->ctr[i], off);
+}
+
 /*
  * The call of the frame that has just been taken off, whose inclusive time is in its child_ns, was put
  * into that row.
@@ -213,6 +278,7 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 	struct hb_frame_key key;
 	struct hb_ctr_frame *c;
 	struct hb_ctr_task *t;
+	struct off_cpu off;
 	bool moved, spoilt = false;
 	u32 why;
 
@@ -232,6 +298,7 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 		count_ctr_lost(h, why);
 		return 0;
 	}
+	off_cpu_read(&off);
 	moved = c->cpu != bpf_get_smp_processor_id() || c->switches != task_switches();
 	EACH_CTR(i)
 	{
@@ -241,6 +308,8 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 			hb_ctr_add(&r->ctr[i], task_faults() - c->v[i]);
 		else if (kind == HB_CTR_SWITCHES)
 			hb_ctr_add(&r->ctr[i], task_switches() - c->v[i]);
+		else if (kind >= HB_CTR_ON_CPU)
+			add_time(r, h, i, c, &off, fr->child_ns);
 		else if (kind != HB_CTR_NONE && moved)
 			spoilt = true;
 		else if (kind == HB_CTR_CLOCK)

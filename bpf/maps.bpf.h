@@ -150,6 +150,7 @@ struct {
 
 /* Known before load. */
 const volatile u32 cfg_nr_ctrs; /* 0: none, and nothing of counters.bpf.h is run */
+const volatile bool cfg_sched;	/* one of them is of kind HB_CTR_ON_CPU or above */
 const volatile u32 cfg_ctr_cpus = 1;
 const volatile u32 cfg_ctr_kind[HB_CTRS];   /* enum hb_ctr_kind */
 const volatile u32 cfg_ctr_per_us[HB_CTRS]; /* events that a microsecond can hold at most */

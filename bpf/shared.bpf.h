@@ -45,6 +45,18 @@ HB_SHARED struct {
 	__type(value, struct hb_task);
 } tasks SEC(".maps");
 
+/* Threads that have been in a call, with time accounting only. The least used one makes room: its call
+ * then has no such counters. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct hb_thread);
+} threads SEC(".maps");
+
+/* Bit pid % 65536: there is, or was, an entry in `threads`. Words by pid / 64. */
+HB_SHARED u64 thread_bits[1024];
+
 /* Known before load. */
 HB_SHARED const volatile u32 cfg_tgid; /* the only target; 0: look in procs */
 /* The PID namespace that process ids are of, when it is not the machine's first one; else 0. */

@@ -182,6 +182,7 @@ struct socket {
 };
 
 struct task_struct {
+	unsigned int __state; /* 0: TASK_RUNNING */
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct files_struct *files;

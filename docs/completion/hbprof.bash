@@ -27,7 +27,8 @@ _hbprof_values() { # command, option
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric)
         echo mean p50 p90 p99 p99.9 calls/s cycles instructions ipc cache-misses cache-references \
-            cache-miss-rate branches branch-misses page-faults context-switches task-clock
+            cache-miss-rate branches branch-misses page-faults context-switches task-clock \
+            on-cpu waiting blocked
         ;;
     record--counters | run--counters)
         echo none cycles instructions cache-references cache-misses branches branch-misses \

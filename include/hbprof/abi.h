@@ -275,6 +275,10 @@ enum hb_ctr_kind {
 	HB_CTR_FAULTS,	 /* of the thread: task_struct.min_flt + maj_flt */
 	HB_CTR_SWITCHES, /* of the thread: task_struct.nvcsw + nivcsw */
 	HB_CTR_CLOCK, /* time by the clock, of calls during which the thread did not leave its CPU */
+	/* Of the thread's time: see bpf/sched.bpf.c. */
+	HB_CTR_ON_CPU,
+	HB_CTR_WAITING, /* for a CPU */
+	HB_CTR_BLOCKED,
 };
 
 /* The counters' values when a call began. */
@@ -285,12 +289,22 @@ struct hb_ctr_frame {
 	u32 stops;	  /* of the goroutine: what changes when it stops running */
 	u32 cpu;
 	u32 state; /* enum hb_ctr_state */
+	u32 born;  /* hb_thread.born; 0: there was none */
 };
 
 enum hb_ctr_state {
 	HB_CTR_STATE_NONE,     /* nothing could be read */
 	HB_CTR_STATE_UNVETTED, /* whether the goroutine left its thread will not be known */
 	HB_CTR_STATE_OK,
+};
+
+/* A thread that has been in a measured call, by its id in the machine's first PID namespace. */
+struct hb_thread {
+	u64 out_ns;		    /* since when it is not on a CPU; 0: it is */
+	u64 wake_ns;		    /* since when it could be; 0: since out_ns, or not yet */
+	u64 waiting_ns, blocked_ns; /* so far */
+	u32 blocked;		    /* since out_ns */
+	u32 born;		    /* when this entry was made, the low half of ns; not 0 */
 };
 
 struct hb_ctr_task {

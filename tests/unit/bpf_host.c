@@ -16,6 +16,9 @@
 #undef const
 
 #include "codec.bpf.c"
+#define LICENSE sched_license
+#include "sched.bpf.c"
+#undef LICENSE
 
 #include "bpf_host.h"
 
@@ -45,6 +48,7 @@ struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_CTR_TASKS] = MAP(ctr_tasks),
 	[HOST_CTR_EVENTS] = MAP(ctr_events),
 	[HOST_CTR_LOST] = MAP(ctr_lost),
+	[HOST_THREADS] = MAP(threads),
 	[HOST_REQ_CONNS] = MAP(req_conns),
 	[HOST_REQ_TASKS] = MAP(req_tasks),
 	[HOST_REQ_ROW_IDS] = MAP(req_row_ids),
@@ -63,6 +67,9 @@ void host__load(void)
 	recording = tight = false;
 	cal = (struct hb_cal){};
 	cfg_nr_ctrs = 0;
+	cfg_sched = false;
+	for (u32 i = 0; i < 1024; i++)
+		thread_bits[i] = 0;
 	cfg_ctr_cpus = KERNEL_CPUS;
 	for (u32 i = 0; i < HB_CTRS; i++)
 		cfg_ctr_kind[i] = cfg_ctr_per_us[i] = 0;

@@ -32,6 +32,7 @@ enum host_map {
 	HOST_CTR_TASKS,
 	HOST_CTR_EVENTS,
 	HOST_CTR_LOST,
+	HOST_THREADS,
 	HOST_REQ_CONNS,
 	HOST_REQ_TASKS,
 	HOST_REQ_ROW_IDS,
@@ -55,6 +56,8 @@ extern struct kernel_map host_maps[HOST_MAP_NR];
 #define HOST_MAP(name) (host_maps[HOST_##name].id)
 
 int hb_probe(struct pt_regs *ctx);
+int hb_switch(bool preempt, struct task_struct *prev, struct task_struct *next);
+int hb_wakeup(struct task_struct *task);
 struct sys_enter;
 struct sys_exit;
 int hb_req_enter(struct sys_enter *ctx);
@@ -68,6 +71,7 @@ void host__load_req(void); /* the part of it for req.bpf.c */
 extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
 extern volatile u32 cfg_nr_ctrs, cfg_ctr_cpus, cfg_ctr_kind[], cfg_ctr_per_us[];
 extern struct hb_ctr_bias ctr_bias;
+extern volatile bool cfg_sched;
 extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;

@@ -5,6 +5,7 @@
  */
 #include "bpf_world.h"
 
+#include <bpf/bpf_helpers.h>
 #include <errno.h>
 #include <string.h>
 
@@ -414,6 +415,157 @@ static void test_calls_of_the_calibration_are_no_losses(void **state)
 	assert_int_equal(all_lost(), 0);
 }
 
+/* ---- the thread's time ---- */
+
+enum { ON_CPU = NR, WAITING, BLOCKED };
+
+static struct task_struct other = {.pid = 900}; /* what runs while the current thread does not */
+
+static void count_time(void)
+{
+	count_all();
+	cfg_nr_ctrs = BLOCKED + 1;
+	cfg_ctr_kind[ON_CPU] = HB_CTR_ON_CPU;
+	cfg_ctr_kind[WAITING] = HB_CTR_WAITING;
+	cfg_ctr_kind[BLOCKED] = HB_CTR_BLOCKED;
+	cfg_sched = true;
+	kernel__map_resize(HOST_MAP(THREADS), 8);
+	kernel.task.pid = 7;
+}
+
+static void loses_the_cpu(void)
+{
+	kernel.task.nivcsw++;
+	hb_switch(true, &kernel.task, &other);
+	w_pass(300);
+	hb_switch(false, &other, &kernel.task);
+}
+
+static void blocks(void)
+{
+	kernel.task.nvcsw++;
+	kernel.task.__state = 1;
+	hb_switch(false, &kernel.task, &other);
+	w_pass(4000);
+	hb_wakeup(&kernel.task);
+	w_pass(60);
+	kernel.task.__state = 0;
+	hb_switch(false, &other, &kernel.task);
+}
+
+static void test_a_call_that_lost_the_cpu_has_waited_for_it(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+
+	count_time();
+	w_thread(7);
+	a_call_of(f, ra, loses_the_cpu);
+	check(f, WAITING, 1, 300, 300, 300);
+	check(f, BLOCKED, 1, 0, 0, 0);
+	check(f, ON_CPU, 1, 1000, 1000, 1000);
+	check(f, CYCLES, 0, 0, 0, 0);
+	a_call_of(f, ra, NULL);
+	check(f, WAITING, 2, 300, 0, 300);
+	check(f, ON_CPU, 2, 2000, 1000, 1000);
+}
+
+static void test_a_call_that_blocked_has_waited_from_its_wakeup_on(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+
+	count_time();
+	w_thread(7);
+	a_call_of(f, w_ra(f), blocks);
+	check(f, BLOCKED, 1, 4000, 4000, 4000);
+	check(f, WAITING, 1, 60, 60, 60);
+	check(f, ON_CPU, 1, 1000, 1000, 1000);
+	check(f, SWITCHES, 1, 1, 1, 1);
+}
+
+static void test_what_happened_between_the_calls_is_not_theirs(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+
+	count_time();
+	w_thread(7);
+	a_call_of(f, ra, NULL);
+	blocks();
+	loses_the_cpu();
+	a_call_of(f, ra, NULL);
+	check(f, BLOCKED, 2, 0, 0, 0);
+	check(f, WAITING, 2, 0, 0, 0);
+}
+
+static void blocks_and_nobody_sees_the_wakeup(void)
+{
+	kernel.task.__state = 1;
+	hb_switch(false, &kernel.task, &other);
+	w_pass(500);
+	hb_switch(false, &other, &kernel.task);
+}
+
+static void test_a_wakeup_that_was_not_seen_leaves_no_time_to_wait(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+
+	count_time();
+	w_thread(7);
+	a_call_of(f, w_ra(f), blocks_and_nobody_sees_the_wakeup);
+	check(f, BLOCKED, 1, 500, 500, 500);
+	check(f, WAITING, 1, 0, 0, 0);
+}
+
+static void test_threads_that_were_in_no_call_get_no_entry(void **state)
+{
+	struct task_struct a = {.pid = 7 + 65536}, b = {.pid = 8};
+	u16 f = W_FUNC(.image = W_NATIVE);
+
+	count_time();
+	w_thread(7);
+	w_ran(f, D1, w_ra(f), 10);
+	hb_switch(false, &a, &b); /* the first has the same bit */
+	hb_switch(false, &b, &a);
+	hb_wakeup(&a);
+	assert_int_equal(kernel__map_nr(HOST_MAP(THREADS)), 1);
+}
+
+static void the_entry_makes_room(void)
+{
+	u32 pid = 7;
+
+	bpf_map_delete_elem(HOST_MAP(THREADS), &pid);
+	w_pass(1);
+}
+
+static void test_a_thread_whose_entry_made_room_for_others_has_no_such_time(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+
+	count_time();
+	w_thread(7);
+	a_call_of(f, ra, loses_the_cpu);
+	a_call_of(f, ra, the_entry_makes_room);
+	check(f, WAITING, 1, 300, 300, 300);
+	check(f, BLOCKED, 1, 0, 0, 0);
+	assert_int_equal(lost(HB_CTR_LOST_READ), 3);
+}
+
+static void test_a_full_table_of_threads_is_counted(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+
+	count_time();
+	w_thread(7);
+	kernel__plant(KERNEL_UPDATE, HOST_MAP(THREADS), 0, 1, -ENOMEM);
+	a_call_of(f, ra, NULL);
+	check(f, BLOCKED, 0, 0, 0, 0);
+	assert_int_equal(lost(HB_CTR_LOST_READ), 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, w_init, w_fini)
 
 int main(void)
@@ -438,6 +590,13 @@ int main(void)
 		TEST(test_the_clock_counter_is_the_corrected_time),
 		TEST(test_counters_of_tasks_are_dropped_with_them_when_the_map_fills),
 		TEST(test_calls_of_the_calibration_are_no_losses),
+		TEST(test_a_call_that_lost_the_cpu_has_waited_for_it),
+		TEST(test_a_call_that_blocked_has_waited_from_its_wakeup_on),
+		TEST(test_what_happened_between_the_calls_is_not_theirs),
+		TEST(test_a_wakeup_that_was_not_seen_leaves_no_time_to_wait),
+		TEST(test_threads_that_were_in_no_call_get_no_entry),
+		TEST(test_a_thread_whose_entry_made_room_for_others_has_no_such_time),
+		TEST(test_a_full_table_of_threads_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

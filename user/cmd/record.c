@@ -44,6 +44,7 @@ enum {
 	OPT_STACKS,
 	OPT_NO_STACKS,
 	OPT_COUNTERS,
+	OPT_SCHED,
 	OPT_NO_LIVE,
 	OPT_REQUESTS,
 };
@@ -80,6 +81,10 @@ static const struct argp_option options[] = {
 	{"counters", OPT_COUNTERS, "LIST", 0,
 	 "What to count in each call: cycles,instructions,cache-misses,page-faults,... or none "
 	 "(default: what this machine counts of the usual ones)",
+	 2},
+	{"sched", OPT_SCHED, NULL, 0,
+	 "Count for each call its time on the CPU, waiting for one, and blocked (every context "
+	 "switch of the machine becomes a little dearer)",
 	 2},
 	{"frequency", 'F', "HZ", 0, "CPU samples a second and CPU (default 99)", 2},
 	{"output", 'o', "FILE", 0,
@@ -157,6 +162,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case OPT_STACKS:
 	case OPT_NO_STACKS:
 		o->no_stacks = key == OPT_NO_STACKS;
+		return 0;
+	case OPT_SCHED:
+		o->sched = true;
 		return 0;
 	case OPT_COUNTERS:
 		set_counters(st, arg);
@@ -314,6 +322,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
 				  .counters = o->counters,
+				  .sched = o->sched,
 				  .functions = o->functions,
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
 				  .requests = o->requests,

@@ -14,6 +14,7 @@ struct targets;
 struct record_opts {
 	u64 duration_ns, max_tasks, max_rows, max_sites;
 	u64 sample_hz;
+	bool sched;
 	const char *counters; /* NULL: the usual ones */
 	bool no_stacks, requests;
 	const char **probe, **codecs;

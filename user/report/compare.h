@@ -39,6 +39,8 @@ enum metric_kind {
 	METRIC_COUNTER, /* of the calls that have it; or the quotient of two */
 };
 
+#define METRIC_NS (-1)
+
 struct metric {
 	const char *name;  /* of --metric and JSON: "p99" */
 	const char *title; /* of tables: "P99" */
@@ -48,7 +50,7 @@ struct metric {
 	bool more_better;
 	/* of counters: their names, as in captures */
 	const char *over, *under; /* under NULL: per call */
-	double scale;		  /* 100: percent */
+	double scale;		  /* of quotients, 100: percent; METRIC_NS: the counter is ns */
 };
 
 extern const struct metric compare_metrics[];

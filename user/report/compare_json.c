@@ -87,9 +87,10 @@ static void print_row(const struct compare *c, struct jsonw *w, const struct com
 		jsonw__object(w, NULL);
 		jsonw__str(w, "metric", c->metric[m]->name);
 		jsonw__str(w, "unit",
-			   c->metric[m]->kind == METRIC_RATE	  ? "1/s"
-			   : c->metric[m]->kind == METRIC_COUNTER ? NULL
-								  : "ns");
+			   c->metric[m]->kind == METRIC_RATE ? "1/s"
+			   : c->metric[m]->kind == METRIC_COUNTER && c->metric[m]->scale >= 0
+				   ? NULL
+				   : "ns");
 		jsonw__array(w, "sides");
 		for (u32 s = 0; s < c->nr_sides; s++)
 			print_cell(c, w, row, m, s);

@@ -56,7 +56,10 @@ const struct metric compare_metrics[] = {
 	COUNTER("dTLB-load-misses", "dTLB misses", true),
 	COUNTER("page-faults", "page faults", true),
 	COUNTER("context-switches", "context switches", true),
-	COUNTER("task-clock", "task clock ns", true),
+	QUOTIENT("task-clock", "task clock", true, false, "task-clock", NULL, METRIC_NS),
+	QUOTIENT("on-cpu", "on CPU", true, false, "on-cpu", NULL, METRIC_NS),
+	QUOTIENT("waiting", "waiting", true, false, "waiting", NULL, METRIC_NS),
+	QUOTIENT("blocked", "blocked", true, false, "blocked", NULL, METRIC_NS),
 };
 const u32 compare_nr_metrics = sizeof(compare_metrics) / sizeof(compare_metrics[0]);
 

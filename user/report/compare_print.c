@@ -19,7 +19,7 @@ const char *cmp_value(char buf[CMP_TEXT], const struct metric *m, double v)
 		return "n/a";
 	if (m->kind == METRIC_COUNTER && m->scale > 1)
 		return cell_pct(buf, v);
-	if (m->kind == METRIC_RATE || m->kind == METRIC_COUNTER)
+	if (m->kind == METRIC_RATE || (m->kind == METRIC_COUNTER && m->scale >= 0))
 		return cell_rate(buf, v);
 	return format_ns(buf, CMP_TEXT, v < 1e18 ? (u64)(v + 0.5) : (u64)1e18);
 }

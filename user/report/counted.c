@@ -84,7 +84,7 @@ static void columns__init(struct columns *c, const struct recording *r)
 	for (u32 i = 0; i < r->counters.nr; i++) {
 		const struct m_counter *k = &r->counters.v[i];
 
-		if (k->lack)
+		if (k->lack || counter_is_time(k->name))
 			continue;
 		add_column(c, short_name(k->name), (int)i, NULL);
 		for (u32 q = 0; q < sizeof(quotients) / sizeof(quotients[0]); q++)
@@ -190,7 +190,8 @@ static void print_shares(struct view *v)
 		}
 		strbuf__addf(&b, " in %s of them;", cell_pct(pct, pct_of(with[i], all)));
 	}
-	strbuf__adds(&b, " of the CPU in user mode only, calls inside included");
+	strbuf__adds(&b, " events of the CPU are those in user mode; calls inside are "
+			 "included");
 	table__para_buf(v, "counters", &b);
 }
 

@@ -58,6 +58,7 @@ int report__print(const struct recording *r, const struct report_opts *opts, FIL
 		table__facts(&v);
 		table__rows(&v);
 		table__counters(&v);
+		table__time(&v);
 		table__requests(&v);
 		table__coverage(&v);
 	}

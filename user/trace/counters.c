@@ -31,7 +31,8 @@
 #define WORK_BYTES    (8u << 20) /* more than most caches that one core has to itself */
 #define LINE	      64
 #define MHZ_NOT_KNOWN 6000 /* more than any CPU that is sold */
-#define PER_CYCLE     8	   /* events in one cycle: the widest cores retire 8 instructions */
+#define MAX_THREADS   16384
+#define PER_CYCLE     8 /* events in one cycle: the widest cores retire 8 instructions */
 
 #define HW(n)	      PERF_TYPE_HARDWARE, PERF_COUNT_HW_##n
 #define CACHE(c, op, r)                                                                  \
@@ -61,6 +62,9 @@ static const struct known {
 	{"LLC-load-misses", HB_CTR_PERF, CACHE(LL, READ, MISS)},
 	{"dTLB-load-misses", HB_CTR_PERF, CACHE(DTLB, READ, MISS)},
 	{"iTLB-load-misses", HB_CTR_PERF, CACHE(ITLB, READ, MISS)},
+	{"on-cpu", HB_CTR_ON_CPU, 0, 0},
+	{"waiting", HB_CTR_WAITING, 0, 0},
+	{"blocked", HB_CTR_BLOCKED, 0, 0},
 	{"task-clock", HB_CTR_CLOCK, 0, 0},
 	{"page-faults", HB_CTR_FAULTS, 0, 0},
 	{"context-switches", HB_CTR_SWITCHES, 0, 0},
@@ -137,6 +141,21 @@ int counters__parse(struct counters *c, const char *list, char *why, size_t len)
 	while (!err && (name = strsep(&rest, ",")))
 		err = counters__add(c, name, why, len);
 	free(copy);
+	return err;
+}
+
+int counters__add_sched(struct counters *c, char *why, size_t len)
+{
+	static const char *const names[] = {"on-cpu", "waiting", "blocked"};
+	int err = 0;
+
+	for (u32 i = 0; i < 3 && !err; i++) {
+		bool there = false;
+
+		for (u32 k = 0; k < c->nr; k++)
+			there |= !strcmp(c->v[k].name, names[i]);
+		err = there ? 0 : counters__add(c, names[i], why, len);
+	}
 	return err;
 }
 
@@ -313,6 +332,23 @@ int counters__open(struct counters *c)
 	return 0;
 }
 
+/* The programs that see context switches are loaded where something asks for them. */
+static void prepare_sched(const struct counters *c, struct hbprof_bpf *skel)
+{
+	bool sched = false;
+
+	for (u32 i = 0; i < c->nr; i++)
+		sched |= c->v[i].kind >= HB_CTR_ON_CPU;
+	skel->rodata->cfg_sched = sched;
+	bpf_program__set_autoload(skel->progs.hb_switch, sched);
+	bpf_program__set_autoload(skel->progs.hb_wakeup, sched);
+	bpf_map__set_max_entries(skel->maps.threads, sched ? MAX_THREADS : 1);
+	/* Where the thread's time on the CPU is known, it is the task's clock in every call. */
+	for (u32 i = 0; sched && i < c->nr; i++)
+		if (c->v[i].kind == HB_CTR_CLOCK)
+			skel->rodata->cfg_ctr_kind[i] = HB_CTR_ON_CPU;
+}
+
 void counters__prepare(const struct counters *c, struct hbprof_bpf *skel, u32 max_tasks)
 {
 	bool any = false;
@@ -322,6 +358,7 @@ void counters__prepare(const struct counters *c, struct hbprof_bpf *skel, u32 ma
 		skel->rodata->cfg_ctr_per_us[i] = c->v[i].per_us;
 		any |= c->v[i].kind != HB_CTR_NONE;
 	}
+	prepare_sched(c, skel);
 	if (!any)
 		return;
 	skel->rodata->cfg_nr_ctrs = c->nr;
@@ -330,20 +367,34 @@ void counters__prepare(const struct counters *c, struct hbprof_bpf *skel, u32 ma
 	bpf_map__set_max_entries(skel->maps.ctr_events, HB_CTRS * c->nr_cpus);
 }
 
-int counters__install(const struct counters *c, struct hbprof_bpf *skel)
+static int attach_sched(struct counters *c, struct hbprof_bpf *skel)
+{
+	const struct bpf_program *prog[] = {skel->progs.hb_switch, skel->progs.hb_wakeup};
+
+	for (u32 i = 0; i < 2; i++) {
+		c->link[i] = bpf_program__attach(prog[i]);
+		if (!c->link[i])
+			return -errno;
+	}
+	return 0;
+}
+
+int counters__install(struct counters *c, struct hbprof_bpf *skel)
 {
 	int map = bpf_map__fd(skel->maps.ctr_events);
 
 	for (u32 i = 0; c->fd && i < c->nr * c->nr_cpus; i++)
 		if (c->fd[i] >= 0 && bpf_map_update_elem(map, &i, &c->fd[i], BPF_ANY))
 			return -errno;
-	return 0;
+	return skel->rodata->cfg_sched ? attach_sched(c, skel) : 0;
 }
 
 void counters__close(struct counters *c)
 {
 	for (u32 i = 0; c->fd && i < c->nr; i++)
 		drop_counter(c, i);
+	for (u32 i = 0; i < 2; i++)
+		bpf_link__destroy(c->link[i]);
 	free(c->fd);
 	*c = (struct counters){0};
 }

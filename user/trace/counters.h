@@ -15,6 +15,7 @@
 #include <hbprof/abi.h>
 #include <stddef.h>
 
+struct bpf_link;
 struct hbprof_bpf;
 
 #define COUNTER_NAME 32
@@ -33,6 +34,7 @@ struct counters {
 	u32 nr;
 	int *fd; /* [counter * nr_cpus + CPU]; -1: none */
 	u32 nr_cpus;
+	struct bpf_link *link[2]; /* of the programs that see context switches; NULL: not asked for */
 };
 
 /* What is counted where nothing was asked for. */
@@ -42,10 +44,12 @@ struct counters {
 
 /* list: names with commas between, or "none". 0, or -EINVAL with a sentence in why. */
 int counters__parse(struct counters *c, const char *list, char *why, size_t len);
+/* Adds the three of the scheduler, unless they are there. 0, or -EINVAL as above. */
+int counters__add_sched(struct counters *c, char *why, size_t len);
 /* 0 or -ENOMEM. A counter that cannot be had says so in `lack`. */
 int counters__open(struct counters *c);
 void counters__prepare(const struct counters *c, struct hbprof_bpf *skel, u32 max_tasks);
-int counters__install(const struct counters *c, struct hbprof_bpf *skel);
+int counters__install(struct counters *c, struct hbprof_bpf *skel);
 void counters__close(struct counters *c);
 
 /* One event on this thread over some work: does it count? Sets lack and kind. For `hbprof check`. */

@@ -385,7 +385,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	follow__init(&s->follow, o->follow && can_follow(s));
 	err = session__sizes(s, o);
 	if (!err)
-		err = session__open_counters(s, o->counters);
+		err = session__open_counters(s, o->counters, o->sched);
 	if (!err)
 		err = session__load(s, o);
 	if (!err)

@@ -36,6 +36,7 @@ struct session_opts {
 	u32 sample_hz;	      /* CPU samples a second and CPU; 0: none */
 	bool requests;	      /* account for requests: system call tracepoints */
 	const char *counters; /* names with commas between; "none"; NULL: COUNTERS_DEFAULT */
+	bool sched;	      /* count time on the CPU, waiting for one, blocked */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */
 	bool follow;   /* what the processes fork and exec is measured, too */
 	/* NULL, or what is measured when it starts later; follow is set then. It outlives the session. */

@@ -34,11 +34,13 @@ static int describe(struct session *s)
 	return 0;
 }
 
-int session__open_counters(struct session *s, const char *list)
+int session__open_counters(struct session *s, const char *list, bool sched)
 {
 	char why[128];
 	int err = counters__parse(&s->counters, list ? list : COUNTERS_DEFAULT, why, sizeof(why));
 
+	if (!err && sched)
+		err = counters__add_sched(&s->counters, why, sizeof(why));
 	if (err) {
 		log_err("%s", why);
 		return err;

@@ -21,7 +21,7 @@ struct code_page {
 /* How probes are attached here, and how many: what is beyond is taken out of the plan (choose.c). */
 int session__choose(struct session *s, u32 max_sites);
 /* Opens the counters of a list and describes them in s->rec (session_counters.c). 0 or -errno. */
-int session__open_counters(struct session *s, const char *list);
+int session__open_counters(struct session *s, const char *list, bool sched);
 /* What a pair of probes counts, as the calibration's calls show it: subtracted from now on. 0 or -errno. */
 int session__counter_bias(struct session *s);
 /* Says why no program can be loaded. */

@@ -62,7 +62,7 @@ run() { # what is run can be copied from the line above its output
 echo "demo: started process $pid: ${program[*]}"
 run "${sudo[@]}" "$HBPROF" --pid "$pid" --duration "$time" --output "$capture"
 echo
-run "$HBPROF" flamegraph "$capture" --output "$picture"
+run "$HBPROF" flamegraph "$capture" --by codec --output "$picture"
 cat <<END
 
 The capture:       $capture    again: $HBPROF report $capture

@@ -129,6 +129,13 @@ fi
 is "$(cat "$HB_TMP/status")" 1 "a closed pipe is exit status 1, not a signal"
 like "$(cat "$HB_TMP/err")" 'standard output.*Broken pipe' "and is said"
 
+# Numbers that find no room on the line join the tail; only names may be wider.
+for width in 40 52 66; do
+    wide=$(COLUMNS=$width "$HBPROF" report "$sample" | sed -n '/calls\/s/,/^percentiles/p' |
+        grep -E '^ ' | awk -v w="$width" 'length($0) > w' | wc -l)
+    is "$wide" 0 "no line of numbers is wider than $width columns"
+done
+
 # A new file takes the old one's place: it would remove a FIFO that somebody reads from.
 mkfifo "$HB_TMP/fifo"
 for args in "report $sample" "export --format csv $sample" "compare $sample $sample" \

@@ -8,6 +8,8 @@
  *   tailed   name                                    and the last columns below
  *              label  number  number
  *              title tail, title tail
+ *
+ * Where even that is too wide, the last numbers join the tails, as many as it takes.
  */
 #include "report/layout.h"
 
@@ -105,13 +107,14 @@ static const char *cell_at(const struct grid *g, u32 row, u32 col)
 
 struct shape {
 	u32 width[MAX_COLS];	   /* 0: the column has no cell */
+	bool loose[MAX_COLS];	   /* numbers that found no room on the line */
 	u32 first_kind, last_kind; /* kinds of columns that share a line */
 	u32 indent, gap;
 };
 
 static bool on_line(const struct grid *g, const struct shape *s, u32 col)
 {
-	return s->width[col] && g->col[col].kind >= s->first_kind &&
+	return s->width[col] && !s->loose[col] && g->col[col].kind >= s->first_kind &&
 	       g->col[col].kind <= s->last_kind;
 }
 
@@ -161,6 +164,9 @@ static void choose(const struct grid *g, struct shape *s, u32 width)
 		if (fits(g, s, width))
 			return;
 	}
+	/* The first number stays: a line of labels alone is none. */
+	for (u32 c = g->nr_cols; c-- > 1 && !fits(g, s, width);)
+		s->loose[c] = g->col[c].kind == COL_NUM && g->col[c - 1].kind == COL_NUM;
 }
 
 static void render_line(const struct grid *g, const struct shape *s, const char *const *cell,
@@ -191,27 +197,48 @@ static void render_line(const struct grid *g, const struct shape *s, const char 
 	strbuf__addc(out, '\n');
 }
 
-/* The cells of one kind, whatever their columns: names as they are, tails with their titles. */
-static void render_loose(const struct grid *g, u32 row, enum column_kind kind, u32 indent,
-			 struct strbuf *out)
+static void render_names(const struct grid *g, u32 row, struct strbuf *out)
 {
 	bool any = false;
 
 	for (u32 c = 0; c < g->nr_cols; c++) {
 		const char *text = cell_at(g, row, c);
 
-		if (g->col[c].kind != kind || !*text)
+		if (g->col[c].kind != COL_NAME || !*text)
 			continue;
-		if (!any)
-			add_spaces(out, indent);
-		else
-			strbuf__adds(out, kind == COL_NAME ? "  " : ", ");
-		if (kind == COL_TAIL)
-			strbuf__addf(out, "%s ", g->col[c].title);
+		strbuf__adds(out, any ? "  " : "");
 		strbuf__adds(out, text);
 		any = true;
 	}
 	if (any)
+		strbuf__addc(out, '\n');
+}
+
+/* What is not on the line, with its title. */
+static void render_tails(const struct grid *g, const struct shape *s, u32 row, u32 width,
+			 struct strbuf *out)
+{
+	bool tails = s->last_kind < COL_TAIL;
+	u32 at = 0;
+
+	for (u32 c = 0; c < g->nr_cols; c++) {
+		const char *text = cell_at(g, row, c);
+		u32 len = text_width(g->col[c].title) + 1 + text_width(text);
+
+		if (!*text || !(s->loose[c] || (tails && g->col[c].kind == COL_TAIL)))
+			continue;
+		if (at && width && at + 2 + len + 1 > width) {
+			strbuf__adds(out, ",\n");
+			at = 0;
+		}
+		if (at)
+			strbuf__adds(out, ", ");
+		else
+			add_spaces(out, s->indent + 2);
+		at += (at ? 2 : s->indent + 2) + len;
+		strbuf__addf(out, "%s %s", g->col[c].title, text);
+	}
+	if (at)
 		strbuf__addc(out, '\n');
 }
 
@@ -228,9 +255,8 @@ void grid__render(const struct grid *g, u32 width, struct strbuf *out)
 	render_line(g, &s, NULL, out);
 	for (u32 r = 0; r < g->nr_rows; r++) {
 		if (s.first_kind > COL_NAME)
-			render_loose(g, r, COL_NAME, 0, out);
+			render_names(g, r, out);
 		render_line(g, &s, (const char *const *)&g->cell[(size_t)r * g->nr_cols], out);
-		if (s.last_kind < COL_TAIL)
-			render_loose(g, r, COL_TAIL, s.indent + 2, out);
+		render_tails(g, &s, r, width, out);
 	}
 }

@@ -8,6 +8,7 @@ import accuracy
 import cost
 import own
 import start
+import untraced
 from live import Broken
 from measure import ROUNDS, Probed, say, table
 
@@ -16,6 +17,7 @@ SECTIONS = {
     "cost": cost.run,
     "attach": start.attaching,
     "start": start.starting,
+    "untraced": untraced.run,
     "own": own.cpu,
     "bpf": own.bpf,
 }

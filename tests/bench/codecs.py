@@ -29,6 +29,10 @@ INLINED = {
 # Of this program only what the others do not have: cbor 2.10, and encoding/json/v2.
 ONLY = {"gocodecs_v2": {"json-encode", "json-decode", "cbor-encode", "cbor-decode"}}
 REMARKS = {
+    "gob-encode": "a new encoder for each call, which describes the type first",
+    "gob-decode": "a new decoder for each call, which compiles the type first",
+    "gob-stream-encode": "one encoder for all calls",
+    "gob-stream-decode": "one decoder for all calls",
     "simd-json-decode": "the function is a part of the call: the values are made after it",
     "flatbuffers-encode": "only the end of a build",
     "protobuf-options-decode": "its data is on the stack: no size",

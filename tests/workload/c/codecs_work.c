@@ -116,6 +116,8 @@ int main(int argc, char **argv)
 	int n = 0;
 
 	for (const struct work_mode *m = work_modes; m->name && n < 2 * MODES_MAX - 1; m++) {
+		if (work_usable && !work_usable(m))
+			continue;
 		snprintf(names[n++], sizeof(names[0]), "%s", m->name);
 		if (m->fail)
 			snprintf(names[n++], sizeof(names[0]), "%serr", m->name);

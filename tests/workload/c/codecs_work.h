@@ -54,6 +54,8 @@ struct work_mode {
 extern const char *const work_codec;
 extern const struct work_mode work_modes[];
 const void *work_init(const struct work_doc *d); /* returns a function of the library, or NULL */
+/* Whether this CPU has what the mode needs. Without such a function it has. */
+bool work_usable(const struct work_mode *m) __attribute__((weak));
 
 #ifdef __cplusplus
 }

@@ -132,6 +132,41 @@ func init() {
 	)
 }
 
+// gobStream is one encoder and one decoder for all calls: only the first message has the types.
+type gobStream struct {
+	enc     *gob.Encoder
+	dec     *gob.Decoder
+	out, in bytes.Buffer
+	later   []byte
+}
+
+var oneGob gobStream
+
+func (s *gobStream) encode(v any) ([]byte, error) {
+	if s.enc == nil {
+		s.enc = gob.NewEncoder(&s.out)
+	}
+	s.out.Reset()
+	err := s.enc.Encode(v)
+	return s.out.Bytes(), err
+}
+
+// decode takes what encode has made first, and makes a later message of it.
+func (s *gobStream) decode(b []byte, v any) error {
+	if s.dec != nil {
+		b = s.later
+	}
+	s.in.Write(b)
+	if s.dec == nil {
+		s.dec = gob.NewDecoder(&s.in)
+		defer func() {
+			out, _ := s.encode(v)
+			s.later = bytes.Clone(out)
+		}()
+	}
+	return s.dec.Decode(v)
+}
+
 // Streams. Their sizes stand in no register.
 func init() {
 	apis = append(apis,
@@ -144,6 +179,11 @@ func init() {
 				return out.Bytes(), err
 			},
 			decode: func(b []byte, v any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(v) },
+		},
+		&api{
+			codec: "encoding/gob", mode: "gob-stream",
+			enc: one("encoding/gob.(*Encoder).Encode"), dec: one("encoding/gob.(*Decoder).Decode"),
+			encode: oneGob.encode, decode: oneGob.decode,
 		},
 		&api{
 			codec: "encoding/json", mode: "json-stream",

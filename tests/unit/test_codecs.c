@@ -10,6 +10,7 @@
 #include "util/log.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,20 @@ static void test_every_entry_is_complete_on_both_machines(void **state)
 {
 	const u16 machines[] = {EM_X86_64, EM_AARCH64};
 	struct registry *r;
+	u32 nr_off = 0;
 
 	assert_int_equal(registry__open(&r), 0);
 	assert_true(registry__size(r) > 100);
 	for (size_t m = 0; m < 2; m++) {
 		for (size_t i = 0; i < registry__size(r); i++) {
 			struct codec_entry e;
+			int err = registry__entry(r, i, machines[m], &e);
 
-			assert_int_equal(registry__entry(r, i, machines[m], &e), 0);
+			if (err == -ENOENT) { /* one that is off */
+				nr_off++;
+				continue;
+			}
+			assert_int_equal(err, 0);
 			assert_non_null(e.codec);
 			assert_non_null(e.op);
 			assert_non_null(e.symbol);
@@ -41,6 +48,7 @@ static void test_every_entry_is_complete_on_both_machines(void **state)
 				assert_non_null(e.note);
 		}
 	}
+	assert_int_equal(nr_off, 2 * 2); /* the parts of gob's first calls */
 	registry__close(r);
 }
 

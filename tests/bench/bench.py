@@ -6,6 +6,7 @@ import time
 
 import accuracy
 import cost
+import layers
 import own
 import start
 import untraced
@@ -15,6 +16,7 @@ from measure import ROUNDS, Probed, say, table
 SECTIONS = {
     "accuracy": accuracy.run,
     "cost": cost.run,
+    "layers": layers.run,
     "attach": start.attaching,
     "start": start.starting,
     "untraced": untraced.run,

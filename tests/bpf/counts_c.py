@@ -4,7 +4,8 @@ that are counted, and never a call that was not made.
 """
 import os
 
-from exact import Measured, Seen, check_balance, check_exact, exact, parse_truth
+from exact import (Measured, Seen, check_balance, check_exact, exact, latency,
+                   parse_truth)
 from live import HBPROF, WORK, Workload, done, run, skip, test, text_changes
 
 MODES = [
@@ -70,6 +71,41 @@ def switched(name):
     return m.judge(check_switched(m))
 
 
+def builtin():
+    """Nobody sees __builtin_longjmp. A call that it has left may be taken to be open still, by a return
+    address that nothing has overwritten: then calls count as nested in it, and it is abandoned
+    later. Nothing is counted twice, and no call comes out longer than the longest one."""
+    m = Measured("hostile -mode builtin -n 300")
+    s, t = Seen(m.report, "codec"), parse_truth(m.lines)["codec"]
+    longest = max(r["latency"]["max_ns"] for r in s.rows)
+    wrong = check_balance(m.report)
+    if s.f["entries"] != t["entries"]:
+        wrong.append(f"entries {s.f['entries']}, truth {t['entries']}")
+    if s.f["abandoned"] + s.f["in_flight_end"] != t["abandoned"]:
+        wrong.append(f"abandoned {s.f['abandoned']}, truth {t['abandoned']}")
+    nested = t["entries"] - t["calls"] - t["abandoned"]
+    if not t["calls"] - (s.f["nested"] - nested) <= s.calls <= t["calls"]:
+        wrong.append(f"calls {s.calls}, nested {s.f['nested']}; truth {t['calls']}, {nested}")
+    if longest > latency(m.lines, "codec", "max"):
+        wrong.append(f"a call of {longest} ns; the longest had {latency(m.lines, 'codec', 'max')}")
+    return m.judge(wrong)
+
+
+def stepped_recursion():
+    """A thousand entries a call, whose returns are single-stepped: what was subtracted for each is about a
+    pair of that class. A pair with a branch is a tenth of it."""
+    m = Measured("hostile -mode recursion -n 40")
+    s = Seen(m.report, "codec_deep")
+    wrong = check_exact(m.report, m.lines)
+    if not s.f["exits_by_class"]["step"]:
+        return m.judge(wrong)  # this compiler has made other code of it
+    row, cls = s.rows[0], m.report["probe"]["classes"][0]
+    each = (row["raw"]["mean_ns"] - row["latency"]["mean_ns"]) / 1000
+    if not cls["class"].endswith("+step") or not 0.5 < each / cls["total_ns"] < 2:
+        wrong.append(f"{each} ns were subtracted for each nested call; a pair has {cls}")
+    return m.judge(wrong)
+
+
 def dlopen():
     """A library that is loaded later has no functions yet: that is said, and nothing is changed."""
     wrong = []
@@ -97,6 +133,8 @@ def main():
     for program, mode, left in LEFT_MODES:
         test(f"{program} {mode} -n 300 -g 2: counted exactly", exact,
              f"{program} -mode {mode} -n 300 -g 2", left=600 * left)
+    test("hostile builtin -n 300: what cannot be seen to be left makes no call longer", builtin)
+    test("recursion with returns that are single-stepped is charged as that", stepped_recursion)
     for program, mode, flags in FOUND_MODES:
         test(f"{program} {mode} {flags}: return sites are found while it runs", found,
              f"{program} -mode {mode} {flags}")

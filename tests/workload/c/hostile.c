@@ -169,6 +169,38 @@ static uint64_t step_longjmp(struct truth *t, int i)
 	return sum + good();
 }
 
+/* The same by the compiler's own jump, which passes no function of libc. */
+static __thread void *builtin_env[5];
+
+__attribute__((noipa)) static uint64_t builtin_out(void *arg)
+{
+	__builtin_longjmp(builtin_env, 1);
+}
+
+__attribute__((noipa)) static void abandon_builtin(void)
+{
+	struct job job = {data, sizeof(data), builtin_out, NULL};
+
+	if (!__builtin_setjmp(builtin_env)) {
+		truth_enter(work.codec);
+		codec(&job);
+		truth_die("a call that was left by __builtin_longjmp returned");
+	}
+	truth_abandon(work.codec);
+}
+
+static uint64_t step_builtin(struct truth *t, int i)
+{
+	uint64_t sum;
+
+	abandon_builtin();
+	sum = over_stale();
+	abandon_builtin();
+	sum += deeper(1 + i % 9);
+	abandon_builtin();
+	return sum + good();
+}
+
 /* ---- threads that end inside of a call ------------------------------------------------------ */
 
 static uint64_t end_thread(void *arg)
@@ -564,6 +596,7 @@ static const struct {
 } modes[] = {
 	{"plain", add_codec, step_good, 0},
 	{"longjmp", add_codec, step_longjmp, 0},
+	{"builtin", add_codec, step_builtin, 0},
 	{"threadexit", add_codec, step_threadexit, 0},
 	{"recursion", add_deep, step_recursion, 0},
 	{"threads", add_codec, step_good, 4},

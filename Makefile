@@ -157,7 +157,7 @@ $(filter $(O)/user/trace/%,$(TRACE_OBJ)): | $(SKEL)
 $(O)/user/main.o: | $(O)/gen/built_with.h
 # Copied into the object by the assembler, which tells no dependencies.
 $(O)/flamegraph/assets.o: flamegraph/view.css flamegraph/view.js
-$(O)/user/sym/registry_text.o: user/sym/codecs.json
+$(O)/user/sym/registry_text.o: user/sym/codecs.json user/sym/groups.json
 
 pkg_version = $(shell $(PKG_CONFIG) --modversion $(1) 2>/dev/null)
 

@@ -6,6 +6,7 @@
  * A connection here is the kernel's structs around a socket; conn_read() and the like are the system
  * calls of the current task, with the two tracepoints that they pass.
  */
+#include "bpf_regs.h"
 #include "bpf_world.h"
 
 #include <errno.h>
@@ -611,6 +612,14 @@ static struct hb_image *image_of_go(void)
 	return kernel__map_at(HOST_MAP(IMAGES), 0, &i);
 }
 
+/* The system calls that follow are made on this goroutine's stack. */
+static void in_goroutine(const struct w_task *g)
+{
+	struct regs_of r = {.reg = w.reg, .sp = g->hi - D1, .g = g->g};
+
+	kernel.user = regs_make(&r);
+}
+
 static void call(const struct codec *c, u64 ns)
 {
 	w_ran(c->f, D2, c->ra, ns);
@@ -649,8 +658,7 @@ static void test_a_goroutine_keeps_its_request_on_any_thread(void **state)
 
 	req_go = true;
 	req_goid_off = image_of_go()->goid_off;
-	kernel.user.sp = g->hi - D1;
-	kernel.user.r14 = g->g;
+	in_goroutine(g);
 	conn_accept(1);
 	conn_read(1, 5, 100);
 	/* Another goroutine on the same thread is none of it. */
@@ -661,7 +669,6 @@ static void test_a_goroutine_keeps_its_request_on_any_thread(void **state)
 	g->tid = 99;
 	w_run(g);
 	call(&c, 400);
-	kernel.user.sp = g->hi - D1;
 	conn_write(1, 5, 100);
 	conn_gone(1);
 	assert_int_equal(server()->codec_ns, 400);
@@ -676,8 +683,7 @@ static void test_a_goroutine_in_the_g_of_another_has_not_read(void **state)
 
 	req_go = true;
 	req_goid_off = image_of_go()->goid_off;
-	kernel.user.sp = g->hi - D1;
-	kernel.user.r14 = g->g;
+	in_goroutine(g);
 	conn_accept(1);
 	conn_read(1, 5, 100);
 	w_reuse_g(g, 18);

@@ -242,7 +242,7 @@ static void test_a_capture_without_samples_has_no_stacks(void **state)
 	assert_null(strstr(text, "\"stacks\""));
 	assert_int_equal(read_back(text, len, &back, why), 0);
 	assert_null(back->stacks.event);
-	assert_true(m_stacks__in_calls(&back->stacks) == M_NONE);
+	assert_true(m_stacks__in_calls(back) == M_NONE);
 	assert_true(m_stacks__in_func(&back->stacks, 0, 0) == M_NONE);
 	free(text);
 	recording__free(r);

@@ -75,6 +75,7 @@ const struct field func_fields[] = {
 	STR(m_func, library),
 	STR(m_func, library_version),
 	STR(m_func, note),
+	STR(m_func, kind),
 	U32(m_func, image, UINT_MAX),
 	U64(m_func, vaddr),
 	ENUM(m_func, lang, hb_lang_names, HB_LANG_NR),

@@ -7,11 +7,13 @@
 
 #include "util/log.h"
 
-int codecopt__open(const char *const *files, size_t nr, struct registry **out)
+int codecopt__open(const char *const *files, size_t nr, bool groups, struct registry **out)
 {
 	struct registry *r = NULL;
 	int err = registry__open(&r);
 
+	if (!err && groups)
+		err = registry__add_groups(r);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = registry__add_file(r, files[i]);
 	if (err == -ENOMEM)

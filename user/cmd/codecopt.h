@@ -12,6 +12,6 @@
 	"one (may be repeated)"
 
 /* The built-in registry and the files, in this order. 0 or -errno, with a message logged. */
-int codecopt__open(const char *const *files, size_t nr, struct registry **out);
+int codecopt__open(const char *const *files, size_t nr, bool groups, struct registry **out);
 
 #endif

@@ -192,7 +192,7 @@ static int list(const struct list_args *a)
 	struct plan *plan = NULL;
 	int status = EXIT_FAILED, err;
 
-	if (codecopt__open(a->codecs, a->nr_codecs, &codecs))
+	if (codecopt__open(a->codecs, a->nr_codecs, false, &codecs))
 		goto out;
 	po.registry = codecs;
 	if (a->file) {

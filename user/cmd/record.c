@@ -382,7 +382,7 @@ int record(const struct record_opts *o, struct targets *t, struct spawned *child
 	if (status)
 		goto out;
 	status = EXIT_FAILED;
-	if (codecopt__open(o->codecs, o->nr_codecs, &codecs))
+	if (codecopt__open(o->codecs, o->nr_codecs, o->requests, &codecs))
 		goto out;
 	po.registry = codecs;
 	err = strcmp(o->output, "-") ? fs_check_replace(o->output) : 0;

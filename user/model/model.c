@@ -90,6 +90,7 @@ static void m_func__fini(struct m_func *f)
 	free(f->library);
 	free(f->library_version);
 	free(f->note);
+	free(f->kind);
 }
 
 static void m_interval__fini(struct m_interval *iv)
@@ -112,14 +113,16 @@ void m_stacks__fini(struct m_stacks *s)
 	*s = (struct m_stacks){0};
 }
 
-u64 m_stacks__in_calls(const struct m_stacks *s)
+u64 m_stacks__in_calls(const struct recording *r)
 {
+	const struct m_stacks *s = &r->stacks;
 	u64 n = 0;
 
 	if (!s->event)
 		return M_NONE;
 	for (u32 i = 0; i < s->nr_stacks; i++)
-		n += s->stack[i].func == M_NO_FUNC ? 0 : s->stack[i].count;
+		if (s->stack[i].func < r->nr_funcs && !r->func[s->stack[i].func].kind)
+			n += s->stack[i].count;
 	return n;
 }
 

@@ -92,6 +92,7 @@ struct m_func {
 	char *library; /* shared object or Go module; NULL: the executable */
 	char *library_version;
 	char *note; /* NULL, or what the reader must know: "contains I/O wait" */
+	char *kind; /* NULL: a codec, or the user's own; "around", "handler": see docs/codecs.md */
 	u32 image;  /* index into images */
 	u64 vaddr;
 	u8 lang;		     /* enum hb_lang */
@@ -255,9 +256,9 @@ int m_counters__join(struct m_counters *to, const struct m_counters *from, int a
 int m_counters__find(const struct m_counters *c, const char *name);
 
 void m_stacks__fini(struct m_stacks *s);
-/* Samples taken in any codec call; and in those of a function in a process, where its call was the
+/* Samples taken in any codec call, not in others; and in those of a function in a process, where its call was the
  * innermost one that is measured. M_NONE: no samples were taken. */
-u64 m_stacks__in_calls(const struct m_stacks *s);
+u64 m_stacks__in_calls(const struct recording *r);
 u64 m_stacks__in_func(const struct m_stacks *s, u32 func, u32 target);
 
 /* Appends a fact; both strings are copied. 0 or -ENOMEM. */

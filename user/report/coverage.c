@@ -145,7 +145,7 @@ static void print_samples(struct view *v)
 	add_name(&b, s->event);
 	strbuf__addf(&b, " at %u Hz, %s lost", s->frequency_hz, cell_count(buf, s->lost));
 	strbuf__addf(&b, "; in the calls above %s",
-		     cell_pct(buf, pct_of(m_stacks__in_calls(s), s->samples)));
+		     cell_pct(buf, pct_of(m_stacks__in_calls(v->r), s->samples)));
 	strbuf__addf(&b, "; with a cut stack %s", cell_pct(buf, pct_of(s->truncated, s->samples)));
 	if (s->unkept)
 		strbuf__addf(&b, "; without one, as there was no room, %s",

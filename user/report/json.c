@@ -128,6 +128,7 @@ static int print_row(struct view *v, struct jsonw *w, struct group *g)
 	jsonw__str(w, "library", f ? f->library : NULL);
 	jsonw__str(w, "library_version", f ? f->library_version : NULL);
 	jsonw__str(w, "note", f ? f->note : NULL);
+	jsonw__str(w, "kind", f ? f->kind : NULL);
 	jsonw__u64(w, "pid", g->target ? g->target->pid : M_NONE);
 	jsonw__bool(w, "overflow", !f);
 	if (f)
@@ -284,7 +285,7 @@ static void print_stacks(struct view *v, struct jsonw *w)
 	jsonw__str(w, "event", s->event);
 	jsonw__u64(w, "frequency_hz", s->frequency_hz);
 	jsonw__u64(w, "samples", s->samples);
-	jsonw__u64(w, "in_calls", m_stacks__in_calls(s));
+	jsonw__u64(w, "in_calls", m_stacks__in_calls(v->r));
 	jsonw__u64(w, "lost", s->lost);
 	jsonw__u64(w, "truncated", s->truncated);
 	jsonw__u64(w, "unkept", s->unkept);

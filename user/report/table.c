@@ -342,12 +342,40 @@ static void print_uncalled(struct view *v)
 		strbuf__fini(&s);
 }
 
+static bool is_around(const struct group *g)
+{
+	return g->func && g->func->kind;
+}
+
+/* The groups of codecs, or those of what is around them. */
+static void print_groups(struct view *v, bool around, struct legend *l)
+{
+	struct grid grid;
+	u32 nr = 0;
+	int err = 0;
+
+	grid__init(&grid, columns, C_NR);
+	for (u32 i = 0; !err && i < v->groups.nr; i++) {
+		if (is_around(&v->groups.v[i]) != around)
+			continue;
+		err = add_group(v, &v->groups.v[i], &grid, l);
+		nr++;
+	}
+	if (err && !v->out->err)
+		v->out->err = err;
+	if (nr && around)
+		strbuf__adds(v->out, "around codecs (their time is not the codecs')\n");
+	if (nr) {
+		grid__render(&grid, v->opts->wide ? 0 : v->opts->width, v->out);
+		strbuf__addc(v->out, '\n');
+	}
+	grid__fini(&grid);
+}
+
 void table__rows(struct view *v)
 {
 	struct legend l = {0};
-	struct grid grid;
 	char buf[CELL];
-	int err = 0;
 
 	strbuf__addc(v->out, '\n');
 	if (!v->groups.nr) {
@@ -356,14 +384,8 @@ void table__rows(struct view *v)
 		print_uncalled(v);
 		return;
 	}
-	grid__init(&grid, columns, C_NR);
-	for (u32 i = 0; !err && i < v->groups.nr; i++)
-		err = add_group(v, &v->groups.v[i], &grid, &l);
-	if (err && !v->out->err)
-		v->out->err = err;
-	grid__render(&grid, v->opts->wide ? 0 : v->opts->width, v->out);
-	grid__fini(&grid);
-	strbuf__addc(v->out, '\n');
+	print_groups(v, false, &l);
+	print_groups(v, true, &l);
 	print_uncalled(v);
 	for (u32 i = 0; i < v->groups.nr; i++)
 		print_notes(v, &v->groups.v[i]);

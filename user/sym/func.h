@@ -18,7 +18,8 @@ struct func {
 	u64 vaddr;   /* link address of the first instruction */
 	u64 size;    /* bytes of the body; 0: not known */
 	enum hb_lang lang;
-	u32 entry; /* of the registry, + 1; 0: named by the user */
+	u32 traits; /* REGISTRY_*, of registry.h */
+	u32 entry;  /* of the registry, + 1; 0: named by the user */
 	struct hb_value size_in, size_out, err;
 	enum hb_err_kind err_kind;
 };

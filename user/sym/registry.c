@@ -236,6 +236,7 @@ static int matcher__add(struct matcher *m, const struct registry_library *l,
 
 	like.size_in = e.size_in;
 	like.size_out = e.size_out;
+	like.traits = rf->traits;
 	like.err = e.err;
 	like.err_kind = e.err_kind;
 	for (size_t i = 0; i < f->nr && !err; i++) {

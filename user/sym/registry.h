@@ -22,6 +22,8 @@ struct registry;
 #define REGISTRY_LAZY	   0x01 /* does not do the whole work: its count means something, its time not */
 #define REGISTRY_STREAMING 0x02 /* contains the waiting time of a reader or writer */
 #define REGISTRY_RECURSIVE 0x04 /* calls itself per node or nested message */
+#define REGISTRY_AROUND	   0x08 /* no codec: what is around them, groups.json */
+#define REGISTRY_HANDLER   0x10 /* the same; each call is a request */
 
 struct codec_entry {
 	const char *codec, *op, *symbol; /* symbol: a name or a pattern, see pattern.h */
@@ -67,6 +69,9 @@ void registry__close(struct registry *r);
 int registry__add_file(struct registry *r, const char *path);
 /* The same of text; name is for messages. */
 int registry__add_text(struct registry *r, const char *name, const char *text, size_t len);
+
+/* Adds groups.json: functions around codecs, of servers, TLS and SQL. The same. */
+int registry__add_groups(struct registry *r);
 
 size_t registry__size(const struct registry *r);
 /* Entry i < registry__size() for the registers of a machine, those of one library in a row. Values in

@@ -94,5 +94,6 @@ void json_text__free(struct json_text *t);
 
 /* The built-in file. */
 extern const char registry_codecs[], registry_codecs_end[];
+extern const char registry_groups[], registry_groups_end[];
 
 #endif

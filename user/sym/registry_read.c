@@ -233,7 +233,7 @@ static int read_off(struct reader *rd, const cJSON *v, void *into)
 
 static int read_traits(struct reader *rd, const cJSON *v, void *into)
 {
-	static const char *const words[] = {"lazy", "streaming", "recursive"};
+	static const char *const words[] = {"lazy", "streaming", "recursive", "around", "handler"};
 	struct registry_func *f = into;
 	const cJSON *t;
 	int err = 0;
@@ -529,4 +529,10 @@ int registry__open(struct registry **out)
 	else
 		*out = r;
 	return err;
+}
+
+int registry__add_groups(struct registry *r)
+{
+	return registry__add_text(r, "groups.json", registry_groups,
+				  (size_t)(registry_groups_end - registry_groups));
 }

@@ -16,13 +16,18 @@
 
 #define DEPTH_MAX 16
 
-/* The built-in file: it stays a file that editors and reviewers can read. make compiles in the top
+/* The built-in files: they stay files that editors and reviewers can read. make compiles in the top
  * folder of the tree. */
 __asm__(".pushsection .rodata\n"
 	".global registry_codecs, registry_codecs_end\n"
 	"registry_codecs:\n"
 	".incbin \"user/sym/codecs.json\"\n"
 	"registry_codecs_end:\n"
+	".byte 0\n"
+	".global registry_groups, registry_groups_end\n"
+	"registry_groups:\n"
+	".incbin \"user/sym/groups.json\"\n"
+	"registry_groups_end:\n"
 	".byte 0\n"
 	".popsection\n");
 

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "sym/registry.h"
 #include "trace/requests.h"
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
@@ -102,6 +103,13 @@ static void fill_exit_sites(const struct session *s, u32 func, struct m_func *m)
 	}
 }
 
+static const char *func_kind(const struct func *f)
+{
+	if (f->traits & REGISTRY_HANDLER)
+		return "handler";
+	return f->traits & REGISTRY_AROUND ? "around" : NULL;
+}
+
 int session__fill_funcs(struct session *s, struct recording *rec)
 {
 	u32 nr = s->plan->nr_funcs;
@@ -125,6 +133,7 @@ int session__fill_funcs(struct session *s, struct recording *rec)
 		m->library = dup_or_null(pf->f->library);
 		m->library_version = dup_or_null(pf->f->library_version);
 		m->note = dup_or_null(pf->f->note);
+		m->kind = dup_or_null(func_kind(pf->f));
 		m->image = pf->image;
 		m->vaddr = pf->f->vaddr;
 		m->lang = pf->f->lang;

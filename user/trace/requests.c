@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "sym/registry.h"
 #include "trace/requests_impl.h"
 #include "hbprof.skel.h"
 #include "util/log.h"
@@ -51,7 +52,9 @@ _Static_assert(2 * NR_SYSCALLS + 1 <= REQUESTS_LINKS, "room for both ends of eac
  * decode. */
 static bool is_serialization(const struct func *f)
 {
-	return !strcmp(f->op, "encode") || !strcmp(f->op, "decode");
+	if (f->traits & (REGISTRY_AROUND | REGISTRY_HANDLER))
+		return false;
+	return strcmp(f->codec, "probe") || strcmp(f->op, "call");
 }
 
 static void learn_groups(struct requests *r)
@@ -63,6 +66,8 @@ static void learn_groups(struct requests *r)
 
 		if (is_serialization(pf->f))
 			codecs |= 1ULL << pf->group;
+		if (pf->f->traits & REGISTRY_HANDLER)
+			handlers |= 1ULL << pf->group;
 	}
 	r->skel->bss->req_codec_groups = codecs;
 	r->skel->bss->req_handler_groups = handlers;

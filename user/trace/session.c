@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "hbprof.skel.h"
+#include "sym/registry.h"
 #include "trace/keeper.h"
 #include "trace/requests.h"
 #include "trace/sampler.h"
@@ -220,6 +221,8 @@ int session__put_funcs(struct session *s, u32 first)
 				    .size_out = pf->f->size_out,
 				    .err = pf->f->err};
 
+		if (pf->f->traits & REGISTRY_HANDLER)
+			f.flags |= HB_FUNC_HANDLER;
 		if (pf->exit_ret)
 			f.flags |= HB_FUNC_EXIT_RET;
 		f.tails = tail_mask(pf);

@@ -102,12 +102,16 @@ build-gobins:
 # The tool and the workloads for arm64, for virtual machines and QEMU's user emulation. The unit tests are
 # those that tests/vm/t_arm64_offline.sh runs.
 ARM64_O := $(O)/arm64
-ARM64_MAKE = root=$$(tests/vm/sysroot.sh arm64) && $(MAKE) ARCH=arm64 SYSROOT=$$root O=$(ARM64_O) SAN= COV= \
+ARM64_MAKE = $(MAKE) ARCH=arm64 SYSROOT=$$root O=$(ARM64_O) SAN= COV= \
 	CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
 ARM64_UNIT = $(addprefix $(ARM64_O)/tests/unit/test_,insn_arm64 site_arm64 capture util fsutil)
 .PHONY: build-arm64
 build-arm64:
-	+$(Q)$(ARM64_MAKE) all $(ARM64_UNIT) && tests/vm/workload.sh $(ARM64_O)/workload $$root
+	+$(Q)if ! root=$$(tests/vm/sysroot.sh arm64) && test "$(HB_CI)" != 1; then \
+		echo "NOT BUILT: programs for arm64, and so not tested; see above" >&2; \
+	else \
+		$(ARM64_MAKE) all $(ARM64_UNIT) && tests/vm/workload.sh $(ARM64_O)/workload $$root; \
+	fi
 
 # ---- running --------------------------------------------------------------------------------
 

@@ -69,6 +69,62 @@ static const struct {
 	{6, {0xff, 0x15}}, /* made to go through the word at the beginning */
 };
 
+/* Of arm64. Fields of those that branch are filled in. */
+static const u32 words[] = {
+	0xf9400b90, /* ldr x16, [x28, #16] */
+	0xeb3063ff, /* cmp sp, x16 */
+	0x54000009, /* b.ls */
+	0x54000000, /* b.eq */
+	0xb4000000, /* cbz x0 */
+	0x36000000, /* tbz w0, #0 */
+	0x14000000, /* b */
+	0x94000000, /* bl */
+	0xd65f03c0, /* ret */
+	0xd65f0bff, /* retaa */
+	0xd61f0220, /* br x17 */
+	0xd61f0360, /* br x27 */
+	0xd63f0100, /* blr x8 */
+	0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+	0xa8c27bfd, /* ldp x29, x30, [sp], #32 */
+	0xf81c0ffe, /* str x30, [sp, #-64]! */
+	0xd13fffff, /* sub sp, sp, #4095 */
+	0x917fffff, /* add sp, sp, #4095, lsl #12 */
+	0x910000bf, /* mov sp, x5 */
+	0xaa0103f3, /* mov x19, x1 */
+	0xf9000be1, /* str x1, [sp, #16] */
+	0xf9400be1, /* ldr x1, [sp, #16] */
+	0xf8607800, /* ldr x0, [x0, x0, lsl #3] */
+	0x8b20c820, /* add x0, x1, w0, sxtw #2 */
+	0xc85f7c20, /* ldxr x0, [x1] */
+	0x90000010, /* adrp x16 */
+	0xf9400211, /* ldr x17, [x16] */
+	0xd503233f, /* paciasp */
+	0xd503201f, /* nop */
+	0x00000000, /* udf */
+};
+
+static size_t make_words(u8 *out)
+{
+	size_t nr = 1 + below(MAX_CODE / 4 - 1);
+	bool noise = below(2);
+
+	for (size_t n = 0; n < nr; n++) {
+		u32 w = words[below(sizeof(words) / sizeof(words[0]))];
+		u32 to = below(16) - 8; /* a branch somewhere near */
+
+		if (noise)
+			w = (u32)next_random();
+		else if (w >> 24 == 0x54 || w >> 24 == 0xb4)
+			w |= (to & 0x7ffff) << 5;
+		else if (w >> 24 == 0x36)
+			w |= (to & 0x3fff) << 5;
+		else if (w << 8 == 0 && w)
+			w |= (w >> 31 ? (u32)-n : to) & 0x3ffffff; /* a call is of itself */
+		memcpy(out + 4 * n, &w, sizeof(w));
+	}
+	return 4 * nr - (below(4) ? 0 : below(4)); /* cut within a word */
+}
+
 static size_t make_code(u8 *out)
 {
 	size_t len = 0, want = 1 + below(MAX_CODE - 1);
@@ -144,6 +200,11 @@ static u64 try_code(const struct code *c)
 	for (size_t n = 0; n < l.nr; n++)
 		check(c, &l.v[n], "listed");
 	found += l.nr + site__has_tails(c);
+	l.nr = 0;
+	site__landings(c, &l);
+	for (size_t n = 0; n < l.nr; n++)
+		check(c, &l.v[n], "landing");
+	found += site__ra_words(c) != HB_RA_NOWHERE;
 	site_list__fini(&l);
 	return found;
 }
@@ -163,8 +224,11 @@ int main(int argc, char **argv)
 		struct code c = {.vaddr = VADDR};
 		u8 *exact;
 
-		c.ops = insn_ops__find_on(EM_X86_64, below(2) ? 6 << 8 | 18 : 0);
-		c.len = make_code(code);
+		bool arm = below(2);
+		u16 machine = arm ? EM_AARCH64 : EM_X86_64;
+
+		c.ops = insn_ops__find_on(machine, below(2) ? 6 << 8 | 18 : 0);
+		c.len = arm ? make_words(code) : make_code(code);
 		exact = malloc(c.len);
 		if (!exact)
 			return 1;

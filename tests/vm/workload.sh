@@ -48,6 +48,7 @@ build_c() {
         cc -fno-plt -o "$out/cjson_noplt" "$c/cjson_work.c" $links
     }
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
+    cc -o "$out/counted" "$c/counted.c" -lpthread
     cc_hostile hostile -Wl,-z,lazy
     cc_hostile hostile_pac -mbranch-protection=standard
     cc_hostile hostile_debug -O0

@@ -109,37 +109,30 @@ static __always_inline struct hb_thread *thread_get(void)
 	return t;
 }
 
-/* Off the CPU so far. */
-struct off_cpu {
-	u64 waiting, blocked;
-	u32 born; /* hb_thread.born; 0: nothing is known */
-};
-
 /* Read at once: of a pointer that is carried on, clang makes what the verifier does not follow. */
-static __always_inline void off_cpu_read(struct off_cpu *o)
+static __always_inline void off_cpu_read(struct hb_off_cpu *o)
 {
 	struct hb_thread *t = cfg_sched ? thread_get() : NULL;
 
-	o->waiting = o->blocked = o->born = 0;
+	o->waiting_ns = o->blocked_ns = o->born = 0;
 	if (!t)
 		return;
 	o->born = t->born;
-	o->waiting = t->waiting_ns;
-	o->blocked = t->blocked_ns;
+	o->waiting_ns = t->waiting_ns;
+	o->blocked_ns = t->blocked_ns;
 }
 
-static __always_inline u64 off_cpu(const struct off_cpu *o, u32 kind)
+static __always_inline u64 off_cpu(const struct hb_off_cpu *o, u32 kind)
 {
 	if (kind == HB_CTR_WAITING)
-		return o->waiting;
-	return kind == HB_CTR_BLOCKED ? o->blocked : o->waiting + o->blocked;
+		return o->waiting_ns;
+	return kind == HB_CTR_BLOCKED ? o->blocked_ns : o->waiting_ns + o->blocked_ns;
 }
 
 /* A call begins, and gets the frame of this index. Without room it will be one without counters. */
 __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 {
 	struct hb_ctr_frame *c;
-	struct off_cpu off;
 	struct hb_ctr_task *t;
 
 	if (!cfg_nr_ctrs || !h)
@@ -147,9 +140,9 @@ __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 	t = ctr_task_get(h);
 	if (!t)
 		return 0;
-	off_cpu_read(&off);
+	off_cpu_read(&t->off);
 	c = &t->frame[BOUNDED(level, 15)];
-	c->born = off.born;
+	c->born = t->off.born;
 	c->state = HB_CTR_STATE_OK;
 	if (h->lang == HB_LANG_GO && go_stops(t, h, image, &c->stops))
 		c->state = HB_CTR_STATE_UNVETTED;
@@ -167,7 +160,7 @@ __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 		else if (kind == HB_CTR_SWITCHES)
 			c->v[i] = c->switches;
 		else if (kind >= HB_CTR_ON_CPU)
-			c->v[i] = off_cpu(&off, kind);
+			c->v[i] = off_cpu(&t->off, kind);
 	}
 	return 0;
 }
@@ -207,14 +200,18 @@ static __always_inline void events_end(struct hb_ctr_task *t, struct hb_ctr_fram
 	}
 }
 
-__noinline int hb_ctr_add(struct hb_ctr_sum *s, u64 v)
+static __always_inline void ctr_add(struct hb_ctr_sum *s, u64 v)
 {
-	if (!s)
-		return 0;
 	__sync_fetch_and_add(&s->n, 1);
 	__sync_fetch_and_add(&s->sum, v);
 	raise_to(&s->max, v);
 	raise_to(&s->not_min, ~v);
+}
+
+__noinline int hb_ctr_add(struct hb_ctr_sum *s, u64 v)
+{
+	if (s)
+		ctr_add(s, v);
 	return 0;
 }
 
@@ -244,15 +241,17 @@ __noinline int hb_ctr_event(struct hb_row *r, const struct hit *h, const struct 
 		return 0;
 	why = event_value(c, i, h->now - fr->t0_ns,
 			  ctr_bias.v[BOUNDED(fr->lang, 1)][BOUNDED(fr->cls, 7)][i], &v);
+	/* In place: a call more would be too deep for the stack. */
 	if (why == HB_CTR_LOST_NR)
-		return hb_ctr_add(&r->ctr[i], v);
-	count_ctr_lost(h, why);
+		ctr_add(&r->ctr[i], v);
+	else
+		count_ctr_lost(h, why);
 	return 0;
 }
 
 /* Of the thread's time in the call. Another entry than at the beginning has lost some of it. */
 static __always_inline void add_time(struct hb_row *r, const struct hit *h, u32 i,
-				     const struct hb_ctr_frame *c, const struct off_cpu *now,
+				     const struct hb_ctr_frame *c, const struct hb_off_cpu *now,
 				     u64 inc_ns)
 {
 	u64 off = off_cpu(now, cfg_ctr_kind[i]);
@@ -278,7 +277,6 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 	struct hb_frame_key key;
 	struct hb_ctr_frame *c;
 	struct hb_ctr_task *t;
-	struct off_cpu off;
 	bool moved, spoilt = false;
 	u32 why;
 
@@ -298,7 +296,7 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 		count_ctr_lost(h, why);
 		return 0;
 	}
-	off_cpu_read(&off);
+	off_cpu_read(&t->off);
 	moved = c->cpu != bpf_get_smp_processor_id() || c->switches != task_switches();
 	EACH_CTR(i)
 	{
@@ -309,7 +307,7 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 		else if (kind == HB_CTR_SWITCHES)
 			hb_ctr_add(&r->ctr[i], task_switches() - c->v[i]);
 		else if (kind >= HB_CTR_ON_CPU)
-			add_time(r, h, i, c, &off, fr->child_ns);
+			add_time(r, h, i, c, &t->off, fr->child_ns);
 		else if (kind != HB_CTR_NONE && moved)
 			spoilt = true;
 		else if (kind == HB_CTR_CLOCK)

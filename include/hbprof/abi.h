@@ -307,8 +307,17 @@ struct hb_thread {
 	u32 born;		    /* when this entry was made, the low half of ns; not 0 */
 };
 
+/* What a thread was off the CPU, so far. */
+struct hb_off_cpu {
+	u64 waiting_ns, blocked_ns;
+	u32 born; /* hb_thread.born; 0: nothing is known */
+	u32 pad;
+};
+
 struct hb_ctr_task {
-	u64 scratch[3]; /* where helpers write: the programs' stack is short */
+	/* Where helpers write, and what is carried along: the programs' stack is short. */
+	u64 scratch[3];
+	struct hb_off_cpu off;
 	struct hb_ctr_frame frame[HB_FRAME_DEPTH]; /* of hb_task.frame, by index */
 };
 

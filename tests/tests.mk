@@ -73,6 +73,12 @@ $(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(O)/tests/libhelpers.a $(O)/li
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ -lcmocka $(filter-out -lbpf,$(LIBS))
 
+# trace/ is no part of the pure objects, but plans are made without libbpf.
+PLAN_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard user/trace/plan*.c)))
+$(O)/tests/unit/test_plan: $(O)/tests/unit/test_plan.o $(PLAN_OBJ) $(O)/tests/libhelpers.a $(O)/libpure.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(filter-out -lbpf,$(LIBS))
+
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/libhelpers.a $(O)/libpure.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS_$(@F)) -o $@ $^ $(filter-out -lbpf,$(LIBS))

@@ -8,6 +8,7 @@ import accuracy
 import cost
 import layers
 import own
+import processes
 import start
 import untraced
 from live import Broken
@@ -20,6 +21,7 @@ SECTIONS = {
     "attach": start.attaching,
     "start": start.starting,
     "untraced": untraced.run,
+    "processes": processes.processes,
     "own": own.cpu,
     "bpf": own.bpf,
 }

@@ -4,7 +4,7 @@
 # run.sh - what hbprof costs and how exact it is, on this machine: `make bench`. Prints Markdown, of
 # which docs/benchmarks.md is made; a number that misses its target is printed like any other.
 #
-#   tests/bench/run.sh [SECTION...]     accuracy cost attach start untraced own bpf (default: all)
+#   tests/bench/run.sh [SECTION...]     accuracy cost attach start untraced processes own bpf (default: all)
 #
 # From the environment: HBPROF the tool, HB_WORK the built workloads, beside which the two programs of
 # the benchmark's own are built; HB_BENCH_ROUNDS how many times each pair of runs is made (9).

@@ -149,7 +149,8 @@ void attach__move(struct attach *to, struct attach *from, const u32 *groups, siz
 			from->link[kept++] = l;
 	}
 	from->nr_links = kept;
-	to->keeper = from->keeper;
+	if (from->nr_links)
+		to->keeper = from->keeper;
 }
 
 static int add_here(struct attach *a, int file_fd, pid_t pid, struct attach_probe *p, size_t nr,
@@ -192,7 +193,8 @@ void attach__take(struct attach *to, struct attach *from)
 {
 	for (size_t i = 0; i < from->nr_links; i++)
 		attach__keep(to, from->link[i]);
-	to->keeper = from->keeper;
+	if (from->nr_links)
+		to->keeper = from->keeper;
 	from->nr_links = 0;
 	attach__fini(from);
 }

@@ -461,6 +461,7 @@ void session__close(struct session *s)
 	if (!s)
 		return;
 	session__detach(s);
+	attach__fini(&s->bystanders.links);
 	attach__fini(&s->self);
 	keeper__stop(s->keeper);
 	ring_buffer__free(s->ring);

@@ -18,6 +18,7 @@
 
 #include "model/model.h"
 #include "trace/attach.h"
+#include "trace/bystanders.h"
 #include "trace/calib.h"
 #include "trace/counters.h"
 #include "trace/cover.h"
@@ -87,6 +88,7 @@ struct session {
 	enum attach_kind kind;
 	struct keeper *keeper; /* of the targets' links; NULL: none could be started */
 	struct attach self;
+	struct bystanders bystanders;
 	struct calib calib;
 	struct counters counters;
 	struct cover cover;

@@ -91,7 +91,8 @@ static int calib_attach(struct session *s, const bool wanted[HB_LANG_NR])
 	for (u32 i = 0; i < CALIB_SITES && !err; i++) {
 		if (!wanted[cs[i].lang])
 			continue;
-		err = calib_site_put(s, self, &cs[i], &p[nr++]);
+		err = calib_site_put(s, self, &cs[i], &p[nr]);
+		bystanders__note(&s->bystanders, p[nr++].off);
 	}
 	if (!err)
 		err = attach__add(&s->self, fd, getpid(), p, nr, &refused);
@@ -172,7 +173,10 @@ static int calibrate(struct session *s, u32 batches)
 
 int session__recalibrate(struct session *s)
 {
-	int err = calibrate(s, CALIB_BATCHES);
+	int err;
+
+	bystanders__match(s);
+	err = calibrate(s, CALIB_BATCHES);
 
 	if (err != -ENODATA)
 		return err;
@@ -218,6 +222,7 @@ int session__calibrate(struct session *s)
 	if (!any)
 		return 0; /* session__calibrate_new(), when there is something */
 	err = calib_attach(s, wanted);
+	bystanders__match(s);
 	if (!err)
 		err = calibrate_first(s);
 	return err ? err : session__counter_bias(s);
@@ -239,6 +244,7 @@ int session__calibrate_new(struct session *s)
 		any |= wanted[lang];
 	}
 	err = any ? calib_attach(s, wanted) : 0;
+	bystanders__match(s);
 	if (!err)
 		err = calibrate_first(s);
 	return err ? err : session__counter_bias(s);

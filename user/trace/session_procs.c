@@ -285,5 +285,6 @@ void session__detach(struct session *s)
 
 	for (u32 i = 0; i < s->nr_procs; i++)
 		attach__take(&all, &s->proc[i].links);
+	attach__take(&all, &s->bystanders.links);
 	attach__fini(&all);
 }

@@ -131,7 +131,7 @@ like "$(cat "$HB_TMP/err")" 'standard output.*Broken pipe' "and is said"
 
 # Numbers that find no room on the line join the tail; only names may be wider.
 for width in 40 52 66; do
-    wide=$(COLUMNS=$width "$HBPROF" report "$sample" | sed -n '/calls\/s/,/^percentiles/p' |
+    wide=$(COLUMNS=$width "$HBPROF" report "$sample" | sed -n '/calls\/s/,/^$/p' |
         grep -E '^ ' | awk -v w="$width" 'length($0) > w' | wc -l)
     is "$wide" 0 "no line of numbers is wider than $width columns"
 done

@@ -402,6 +402,25 @@ static void test_percentiles_of_an_incomplete_histogram_say_so(void **state)
 	recording__free(r);
 }
 
+/* CPU time comes in steps of 10 ms: a share of it would be anything. */
+static void test_a_recording_of_a_few_ms_has_no_shares_of_cpu_time(void **state)
+{
+	struct recording *r = sample_recording();
+	cJSON *doc;
+
+	r->coverage.wall_ns = 99999999;
+	table_says(r, "n/a (recorded for less than 100 ms)");
+	table_says(r, "n/a: that comes in steps of 10 ms");
+	doc = print_json(r);
+	assert_true(is_null(doc, "rows.0.target_cpu_pct") && is_null(doc, "cost.hbprof_cpu_pct"));
+	cJSON_Delete(doc);
+	r->coverage.wall_ns = 100000000;
+	doc = print_json(r);
+	assert_false(is_null(doc, "rows.0.target_cpu_pct"));
+	cJSON_Delete(doc);
+	recording__free(r);
+}
+
 static void test_the_overflow_row_stands_last_and_says_what_it_is(void **state)
 {
 	struct recording *r = sample_recording();
@@ -619,6 +638,7 @@ int main(void)
 		cmocka_unit_test(test_uncertainty_is_the_larger_of_spread_and_half_the_drift),
 		cmocka_unit_test(test_the_probe_cost_of_functions_that_were_not_called_is_left_out),
 		cmocka_unit_test(test_percentiles_of_an_incomplete_histogram_say_so),
+		cmocka_unit_test(test_a_recording_of_a_few_ms_has_no_shares_of_cpu_time),
 		cmocka_unit_test(test_the_overflow_row_stands_last_and_says_what_it_is),
 		cmocka_unit_test(test_perturbed_rows_are_noted),
 		cmocka_unit_test(

@@ -64,6 +64,16 @@ double pct_of(u64 part, u64 whole)
 	return (double)part / (double)whole * 100;
 }
 
+bool too_short_for_shares(const struct recording *r)
+{
+	return r->coverage.wall_ns < SHARES_MIN_NS;
+}
+
+double cpu_share(const struct recording *r, u64 part, u64 cpu_ns)
+{
+	return too_short_for_shares(r) ? NAN : pct_of(part, cpu_ns);
+}
+
 u64 targets_cpu_ns(const struct recording *r)
 {
 	u64 sum = 0;

@@ -166,11 +166,12 @@ static void print_cost(struct view *v)
 			v, "cost",
 			"to the target: %s, which is %s of one CPU and %s of the CPU time it used",
 			cell_ns(spent, c->probe_ns), cell_pct(one, pct_of(c->probe_ns, wall)),
-			cpu == M_NONE || !cpu ? "n/a (not known)"
-					      : cell_pct(own, pct_of(c->probe_ns, cpu)));
+			too_short_for_shares(v->r) ? "n/a (recorded for less than 100 ms)"
+			: cpu == M_NONE || !cpu	   ? "n/a (not known)"
+						   : cell_pct(own, pct_of(c->probe_ns, cpu)));
 	table__para(v, "", "of hbprof: %s of one CPU, resident %s, kernel maps %s",
-		    cell_pct(hb, pct_of(c->hbprof_cpu_ns, wall)), cell_bytes(rss, c->rss_bytes),
-		    cell_bytes(maps, c->kernel_map_bytes));
+		    cell_pct(hb, cpu_share(v->r, c->hbprof_cpu_ns, wall)),
+		    cell_bytes(rss, c->rss_bytes), cell_bytes(maps, c->kernel_map_bytes));
 }
 
 static void print_warnings(struct view *v)

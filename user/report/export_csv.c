@@ -134,7 +134,7 @@ static void add_line(struct view *v, struct group *g, u64 errors, u64 lo, u64 hi
 	cell_u64(&l, errors);
 	cell_num(&l, group_calls_per_s(g), 3);
 	cell_u64(&l, g->measured_ns);
-	cell_num(&l, pct_of(g->inc.sum_ns, cpu_ns), 3);
+	cell_num(&l, cpu_share(v->r, g->inc.sum_ns, cpu_ns), 3);
 	cells_dist(&l, &g->inc);
 	cells_dist(&l, &g->exc);
 	cell_num(&l, g->raw_sum_ns == M_NONE ? NAN : (double)g->raw_sum_ns / (double)g->calls, 1);

@@ -140,8 +140,8 @@ static int print_row(struct view *v, struct jsonw *w, struct group *g)
 	jsonw__u64(w, "abandoned", f ? f->n[HB_FN_ABANDONED] : M_NONE);
 	jsonw__num(w, "calls_per_s", group_calls_per_s(g), 3);
 	jsonw__u64(w, "measured_ns", g->measured_ns);
-	jsonw__num(w, "target_cpu_pct", g->target ? pct_of(g->inc.sum_ns, g->target->cpu_ns) : NAN,
-		   3);
+	jsonw__num(w, "target_cpu_pct",
+		   g->target ? cpu_share(v->r, g->inc.sum_ns, g->target->cpu_ns) : NAN, 3);
 	jsonw__u64(w, "cpu_samples", cpu_samples(v, g));
 	jsonw__num(w, "nested_per_call", (double)g->nested / (double)g->calls, 3);
 	print_dist(w, "latency", &g->inc);
@@ -264,10 +264,10 @@ static void print_cost(struct view *v, struct jsonw *w)
 
 	jsonw__object(w, "cost");
 	jsonw__u64(w, "probe_ns", c->probe_ns);
-	jsonw__num(w, "target_pct", pct_of(c->probe_ns, targets_cpu_ns(v->r)), 3);
+	jsonw__num(w, "target_pct", cpu_share(v->r, c->probe_ns, targets_cpu_ns(v->r)), 3);
 	jsonw__num(w, "one_cpu_pct", pct_of(c->probe_ns, wall), 3);
 	jsonw__u64(w, "hbprof_cpu_ns", c->hbprof_cpu_ns);
-	jsonw__num(w, "hbprof_cpu_pct", pct_of(c->hbprof_cpu_ns, wall), 3);
+	jsonw__num(w, "hbprof_cpu_pct", cpu_share(v->r, c->hbprof_cpu_ns, wall), 3);
 	jsonw__u64(w, "rss_bytes", c->rss_bytes);
 	jsonw__u64(w, "kernel_map_bytes", c->kernel_map_bytes);
 	jsonw__end_object(w);

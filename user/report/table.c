@@ -50,6 +50,7 @@ static const struct column columns[C_NR] = {
 /* Marks that occurred: only these are explained. */
 struct legend {
 	bool below, few, no_cpu, no_size, exclusive, sizes;
+	bool brief; /* the recording is too short for shares of CPU time */
 };
 
 struct cells {
@@ -99,8 +100,8 @@ static void set_dist(struct cells *c, const struct m_dist *d, const struct group
 	set(c, C_TOTAL, cell_ns(buf, d->sum_ns));
 	if (!g->func)
 		return;
-	set(c, C_CPU, cell_pct(buf, pct_of(d->sum_ns, g->cpu_ns)));
-	l->no_cpu |= g->cpu_ns == M_NONE || !g->cpu_ns;
+	set(c, C_CPU, cell_pct(buf, l->brief ? NAN : pct_of(d->sum_ns, g->cpu_ns)));
+	l->no_cpu |= g->cpu_ns == M_NONE || !g->cpu_ns || l->brief;
 }
 
 static void set_calls(struct cells *c, struct group *g, struct legend *l)
@@ -260,9 +261,11 @@ static void print_legend(struct view *v, const struct legend *l)
 			"less than the probe can tell: below its own cost inside a call, below "
 			"twice the uncertainty of it, or below a tenth of what other hits inside "
 			"the call cost");
-	table__para(v, "total, CPU",
-		    "by the clock, waiting included; CPU: of the target's CPU time%s",
-		    l->no_cpu ? "; n/a where that is not known" : "");
+	table__para(
+		v, "total, CPU", "by the clock, waiting included; CPU: of the target's CPU time%s",
+		l->brief ? "; n/a: that comes in steps of 10 ms, and the recording is below 100 ms"
+		: l->no_cpu ? "; n/a where that is not known"
+			    : "");
 	if (l->exclusive)
 		table__para(v, "exclusive", "without the probed calls inside");
 	table__para(v, "payload", "median size of a call's data%s",
@@ -374,7 +377,7 @@ static void print_groups(struct view *v, bool around, struct legend *l)
 
 void table__rows(struct view *v)
 {
-	struct legend l = {0};
+	struct legend l = {.brief = too_short_for_shares(v->r)};
 	char buf[CELL];
 
 	strbuf__addc(v->out, '\n');

@@ -45,6 +45,11 @@ const char *cell_size_class(char buf[CELL], u32 size_class);
 double pct_of(u64 part, u64 whole);
 
 /* CPU time of all targets; M_NONE when one is not known. */
+/* A process's CPU time comes in clock ticks of 10 ms (proc(5), stat): in shorter recordings a share of it
+ * is NaN, "n/a". part in per cent of cpu_ns. */
+#define SHARES_MIN_NS 100000000ull
+bool too_short_for_shares(const struct recording *r);
+double cpu_share(const struct recording *r, u64 part, u64 cpu_ns);
 u64 targets_cpu_ns(const struct recording *r);
 
 /* A paragraph of printf-formatted text, fitted to the view's width. */

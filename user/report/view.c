@@ -227,7 +227,7 @@ static void put_cost(const struct live_view *v, struct pen *p)
 			 cell_pct(buf, pct_of(c->probe_ns, wall)));
 	if (c->probe_ns != M_NONE)
 		add_part(&ps, INK_PLAIN, "%s of its CPU time",
-			 cell_pct(buf, pct_of(c->probe_ns, targets_cpu_ns(r))));
+			 cell_pct(buf, cpu_share(r, c->probe_ns, targets_cpu_ns(r))));
 	add_part(&ps, INK_PLAIN, "hbprof itself %s of one CPU",
 		 cell_pct(buf, pct_of(c->hbprof_cpu_ns, wall)));
 	add_part(&ps, INK_PLAIN, "resident %s", cell_bytes(buf, c->rss_bytes));

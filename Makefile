@@ -269,7 +269,8 @@ make check-vm      the same on other kernels (5.10 to the newest; arm64's too), 
                    fetches them once, and libraries for arm64
 make check-fuzz    readers of foreign files over damaged input (FUZZ_COUNT=3000 FUZZ_SEED=1)
 make check-layers  which folder may include which; -headers: each header compiles alone;
-                   -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel
+                   -format: clang-format 14; -vmlinux: vmlinux.h against the running kernel;
+                   -stack: of BPF programs, what Linux 6.1 allows
 make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
 make codecs-table  counts and times each codec that hbprof knows, and writes the table of docs/codecs.md
 make demo          profiles a bundled program for 10 s, prints the report, draws the flame graph (by sudo)

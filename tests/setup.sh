@@ -48,6 +48,7 @@ binutils        test dissecting the bundled programs
 g++             test the bundled C++ program
 libcmocka-dev   test the unit tests
 clang-format-14 test make check-format
+llvm-14         test llvm-objdump, for make check-stack
 lld             test a program whose segments share pages of the file
 lintian         test checking the Debian package
 zsh             test its completion

@@ -136,10 +136,11 @@ LAYERS_RUN  := 'single tests/check_layers.sh'
 HEADERS_RUN := 'single tests/check_headers.sh $(O)/gen'
 FORMAT_RUN  := 'single tests/check_format.sh'
 VMLINUX_RUN := 'single tests/check_vmlinux.sh'
+STACK_RUN   := 'single tests/check_stack.sh $(BPF_SRC:%.c=$(O)/%.o)'
 GO_RUN      := 'single tests/check_go.sh'
 
 .PHONY: check check-all check-unit check-cli check-bpf check-vm check-fuzz check-layers check-headers \
-	check-format check-vmlinux
+	check-format check-vmlinux check-stack
 check-unit: build-unit build-unit-san build-gobins
 	$(Q)$(RUN) $(GO_RUN) $(UNIT_RUN)
 check-cli: all man
@@ -156,6 +157,8 @@ check-headers: $(SKEL) $(O)/gen/built_with.h
 	$(Q)$(RUN) $(HEADERS_RUN)
 check-format:
 	$(Q)$(RUN) $(FORMAT_RUN)
+check-stack: $(BPF_SRC:%.c=$(O)/%.o)
+	$(Q)$(RUN) $(STACK_RUN)
 check-vmlinux:
 	$(Q)$(RUN) $(VMLINUX_RUN)
 
@@ -170,7 +173,7 @@ BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-go
 	build-arm64
 check-all:
 	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
-	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \
+	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) $(STACK_RUN) \
 		$(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) $(BPF_RUN) $(VM_RUN)
 
 # ---- not checks -----------------------------------------------------------------------------

@@ -51,8 +51,18 @@ def near(what, got, want, factor, wrong):
         wrong.append(f"{what}: {got}, the program itself says {want}")
 
 
+def handlers(m, wrong, called="net/http.serverHandler.ServeHTTP"):
+    """A handler's calls, where the server is one of Go's."""
+    for line in m.lines:
+        if line.startswith("REQUESTS rule=handler"):
+            got = [r for r in rows(m.report, "handler") if r["function"] == called]
+            want = said(m.lines, "handler")["count"]
+            if [r["count"] for r in got] != [want]:
+                wrong.append(f"calls of {called}: {got}, not {want}")
+
+
 def served(name, *options, untied=0, timing=True):
-    m = Measured(name, "--requests", *options)
+    m = Measured(name, "--requests", "--no-children", *options)
     wrong = check_exact(m.report, m.lines)
     truth = said(m.lines, "connection")
     got = rows(m.report, "server")
@@ -72,6 +82,7 @@ def served(name, *options, untied=0, timing=True):
         wrong.append(f"{calls} codec calls, not two for each request")
     if n["tied_calls"] != calls - untied:
         wrong.append(f"{n['tied_calls']} of {calls} codec calls are tied")
+    handlers(m, wrong)
     if timing:
         near("P50", got["latency"]["p50_ns"], stat(m.lines, "LATENCY", "request", "p50"), 2, wrong)
         share = got["codec_share_pct"]
@@ -86,7 +97,7 @@ def found_open():
     with Workload("goserver -mode json -g 4 -n 4000 -ns 20000 -rate 1000") as w:
         w.go()
         time.sleep(0.5)
-        with Hbprof(w.pid, "--requests") as h:
+        with Hbprof(w.pid, "--requests", "--no-children") as h:
             h.wait_measuring()
             w.lines.until("^DONE")
             report = h.report()
@@ -105,18 +116,18 @@ def found_open():
 
 
 def nothing_seen(name, counter):
-    m = Measured(name, "--requests")
+    m = Measured(name, "--requests", "--no-children")
     wrong = check_exact(m.report, m.lines)
     balance(m.report, wrong)
-    if m.report["requests"]:
-        wrong.append(f"requests: {m.report['requests']}")
+    if rows(m.report, "server") + rows(m.report, "client"):
+        wrong.append(f"requests on connections: {m.report['requests']}")
     if counter and not m.report["request_coverage"][counter]:
         wrong.append(f"{counter} is 0")
     return m.judge(wrong)
 
 
 def over_tls():
-    m = Measured("goserver -mode tls -n 500 -g 8", "--requests")
+    m = Measured("goserver -mode tls -n 500 -g 8", "--requests", "--no-children")
     wrong = check_exact(m.report, m.lines)
     balance(m.report, wrong)
     want, n = said(m.lines, "handler")["count"], m.report["request_coverage"]

@@ -3,11 +3,12 @@
 return sites that a loop passes in vain. Whatever is taken off or put back, what was counted is exact,
 and what was not counted is said.
 """
+import json
 import os
 import re
 
 from exact import Measured, Seen, check_balance, differ, exact, parse_truth
-from live import done, test
+from live import HBPROF, Hbprof, Workload, done, run, test
 
 CODECS = "--codecs=" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers.json")
 TURNS = 1000  # of the hot loop, for each call: tests/workload/c/layers.c
@@ -36,12 +37,14 @@ def check_left_out(m, truth, name):
     if not 0 < s.f["entries"] < truth[name]["entries"]:
         wrong.append(f"{name}: {s.f['entries']} entries of {truth[name]['entries']}")
     return wrong + differ(name, "nested", s.f["nested"], s.f["entries"]) + \
+        differ(name, "state", s.f["state"], "left out") + \
         differ(name, "calls", s.calls, 0)
 
 
 def nested():
     m, truth, wrong = layers("nested", 5000)
     wrong += check_whole(m, truth, "layers_outer")
+    wrong += differ("layers_outer", "state", Seen(m.report, "layers_outer").f["state"], "hit")
     for name in INNER:
         wrong += check_left_out(m, truth, name)
     return m.judge(wrong + [f"warning: {w}" for w in m.report["warnings"]])
@@ -99,6 +102,22 @@ def hot():
     return m.judge(wrong)
 
 
+def listed():
+    """The files are looked at, and not the code with its breakpoints."""
+    with Workload("layers -mode nested") as w:
+        argv = [HBPROF, "list", "--pid", str(w.pid), CODECS, "--format=json"]
+        before = run(argv)
+        with Hbprof(w.pid, CODECS) as h:
+            h.wait_measuring()
+            during = run(argv)
+            h.report()
+    wrong = [] if before.returncode == 0 else [before.stderr]
+    a, b = (json.loads(r.stdout)["functions"] for r in (before, during))
+    for f in a + b:
+        f.pop("cost_ns")  # the recording has just measured it
+    return wrong + differ("list", "functions", b, a)
+
+
 def main():
     test("functions that are always inside of others lose their probes, and nothing else changes",
          nested)
@@ -107,6 +126,7 @@ def main():
     test("one that is called through a pointer later is found to be, and that is said", pointer)
     test("--functions probes all of them, always", exact,
          "layers -mode later -n 4000 -rate 1000", CODECS)
+    test("list shows a process that is measured as one that is not", listed)
     test("a return site that a hot loop passes is taken off, and all calls are counted", hot)
     done()
 

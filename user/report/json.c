@@ -160,6 +160,16 @@ static void print_counters(struct jsonw *w, const u64 n[HB_FN_NR])
 		jsonw__u64(w, hb_fn_counter_names[i], n[i]);
 }
 
+/* What became of a function that was to be measured. */
+static const char *func_state(const struct m_func *f)
+{
+	if (!f->n[HB_FN_ENTRIES])
+		return "not called";
+	if (f->n[HB_FN_NESTED] < f->n[HB_FN_ENTRIES])
+		return "hit";
+	return f->off_ns && f->off_ns != M_NONE ? "left out" : "nested";
+}
+
 static void print_function(struct view *v, struct jsonw *w, const struct m_func *f)
 {
 	const struct m_image *im = f->image < v->r->nr_images ? &v->r->image[f->image] : NULL;
@@ -191,6 +201,7 @@ static void print_function(struct view *v, struct jsonw *w, const struct m_func 
 	print_counters(w, f->n);
 	jsonw__u64(w, "in_flight_end", f->in_flight_end);
 	jsonw__u64(w, "off_ns", f->off_ns);
+	jsonw__str(w, "state", func_state(f));
 	jsonw__bool(w, "balanced", b.holds);
 	jsonw__end_object(w);
 }

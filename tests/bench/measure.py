@@ -2,6 +2,7 @@
 """What the sections of the benchmark share: one run of a program without and with hbprof, medians with
 their spread, and the printing. How programs and hbprof are driven is in tests/bpf/live.py.
 """
+import fcntl
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from live import Broken, Hbprof, Workload, parse_report  # noqa: E402
 
 ROUNDS = int(os.environ.get("HB_BENCH_ROUNDS", "9"))
 OWN = os.environ["HB_BENCH_DIR"]
+PIPE_BYTES = 1 << 20
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
@@ -160,6 +162,8 @@ class Watched:
     def __init__(self, pid, *options):
         self.begin_ns = time.time_ns()
         self.h = Hbprof(pid, *options)
+        # Its report is to fit into the pipe, as nobody reads that before hbprof has ended.
+        fcntl.fcntl(self.h.p.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self.h.wait_measuring()
         self.started_ms = (time.time_ns() - self.begin_ns) / 1e6
 
@@ -170,7 +174,7 @@ class Watched:
         self.h.__exit__(*a)
 
     def stop(self):
-        """Ends it; sets report, messages and peak_kb. What it prints fits in a pipe."""
+        """Ends it; sets report, messages and peak_kb."""
         self.peak_kb = 0
         self.h.p.send_signal(signal.SIGINT)
         while True:

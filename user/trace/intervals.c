@@ -29,6 +29,7 @@ static u64 dist_calls(const struct m_dist *d)
 /* now - before, bucket by bucket; before may lack what now has. */
 static int dist_delta(const struct m_dist *before, const struct m_dist *now, struct m_delta *d)
 {
+	struct m_bucket *fit;
 	u32 k = 0;
 
 	d->count = dist_calls(now) - (before ? dist_calls(before) : 0);
@@ -47,6 +48,10 @@ static int dist_delta(const struct m_dist *before, const struct m_dist *now, str
 		if (n)
 			d->bucket[d->nr_buckets++] = (struct m_bucket){now->bucket[i].idx, n};
 	}
+	/* Few of a distribution's buckets change in one interval, and many intervals are kept. */
+	fit = realloc(d->bucket, (d->nr_buckets + 1) * sizeof(*fit));
+	if (fit)
+		d->bucket = fit;
 	return 0;
 }
 

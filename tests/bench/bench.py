@@ -6,6 +6,7 @@ import time
 
 import accuracy
 import cost
+import counted
 import layers
 import own
 import processes
@@ -17,6 +18,7 @@ from measure import ROUNDS, Probed, say, table
 SECTIONS = {
     "accuracy": accuracy.run,
     "cost": cost.run,
+    "counters": counted.run,
     "layers": layers.run,
     "attach": start.attaching,
     "start": start.starting,

@@ -427,6 +427,16 @@ def statuses():
     return wrong
 
 
+def as_user():
+    """Who has called sudo is told by it."""
+    env = dict(os.environ, SUDO_UID=str(live.NOBODY))
+    _, _, out, err = run_command(["sh", "-c", "id -u; id -g; id -u -r"], "--as-user", env=env)
+    wrong = [] if out.split()[0::2] == [str(live.NOBODY)] * 2 else [f"ids {out.split()}: {err}"]
+    env.pop("SUDO_UID")
+    _, status, _, err = run_command(["true"], "--as-user", env=env)
+    return wrong + ([] if status == 2 and "sudo" in err else [f"exit status {status}: {err}"])
+
+
 def interrupted():
     """A signal for hbprof is one for the command, once; the report comes when that has ended."""
     script = ("import signal, sys, time\n"
@@ -489,6 +499,7 @@ def main():
     test("hbprof run: a script is its interpreter", ten_calls_of_a_script)
     test("hbprof run: the command has its own input and output", streams)
     test("hbprof run: exit statuses", statuses)
+    test("hbprof run: as the user who has called sudo", as_user)
     test("hbprof run: a signal reaches the command once, and the capture is written", interrupted)
     live.done()
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "capture/calstore.h"
@@ -371,6 +372,18 @@ out:
 	return status;
 }
 
+/* Links, processes and their files are descriptors. */
+static void raise_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur == r.rlim_max)
+		return;
+	r.rlim_cur = r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r))
+		log_debug("the limit of open files stays as it is: %s", strerror(errno));
+}
+
 int record(const struct record_opts *o, struct targets *t, struct spawned *child)
 {
 	struct plan_opts po = {.probe = o->probe, .nr_probes = o->nr_probes, .exit_by = o->exit_by};
@@ -390,6 +403,7 @@ int record(const struct record_opts *o, struct targets *t, struct spawned *child
 		output__say(o->output, "the capture", err);
 		goto out;
 	}
+	raise_limit();
 	if (geteuid())
 		log_info("not root: attaching will need CAP_BPF and CAP_PERFMON");
 	err = waiter__open(&w, child ? child->pid : 0, targets__wait(t));

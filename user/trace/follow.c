@@ -107,15 +107,13 @@ void follow__fini(struct follow *f)
 	follow__init(f, false);
 }
 
-int follow__add(struct session *s, pid_t pid)
+void follow__add(struct session *s, pid_t pid)
 {
 	u32 key = (u32)pid, yes = 1;
 
-	if (!s->follow.on)
-		return 0;
-	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.followed), &key, &yes, BPF_ANY)
-		       ? -errno
-		       : 0;
+	if (s->follow.on &&
+	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.followed), &key, &yes, BPF_ANY))
+		__atomic_fetch_add(&s->skel->bss->proc_events_lost, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- one process -------------------------------------------------------------------------- */
@@ -204,9 +202,8 @@ static int come(struct session *s, pid_t pid, u64 born_mono_ns)
 		proc__close(p);
 		return 0;
 	}
-	err = follow__add(s, pid);
-	if (!err)
-		err = take(s, p, born_mono_ns);
+	follow__add(s, pid);
+	err = take(s, p, born_mono_ns);
 	if (err == -ENODATA)
 		return watch_empty(s, p, born_mono_ns);
 	if (err)

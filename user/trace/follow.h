@@ -47,8 +47,8 @@ void follow__prepare(struct hbprof_bpf *skel, bool on, bool all_execs);
 /* After load, before anything is attached. 0 or -errno, logged. */
 int follow__start(struct session *s, const struct selection *meant);
 void follow__fini(struct follow *f);
-/* A process is followed from here on. 0 or -errno. */
-int follow__add(struct session *s, pid_t pid);
+/* A process is followed from here on; without room for it that is counted. */
+void follow__add(struct session *s, pid_t pid);
 /* The same for one in which nothing was found to be measured: it is looked at again. 0 or -errno. */
 int follow__watch(struct session *s, pid_t pid);
 /* When the timer has fired, which is in the session's epoll: looks at young processes again. 0 or -errno. */

@@ -139,6 +139,8 @@ void plan__free(struct plan *pl);
  * and the plan has no such process; -ESRCH and others: likewise.
  */
 int plan__add(struct plan *pl, struct proc *p, u32 *index);
+/* Takes back the process that was added last; what came with it stays. */
+void plan__drop_last(struct plan *pl);
 /* Looks at what a process has mapped since: proc__reload_maps() comes first. The same growth. 0 or -ENOMEM. */
 int plan__look_again(struct plan *pl, u32 index);
 

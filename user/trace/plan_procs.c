@@ -244,6 +244,11 @@ int plan__add(struct plan *pl, struct proc *p, u32 *index)
 	return err;
 }
 
+void plan__drop_last(struct plan *pl)
+{
+	plan_proc__fini(&pl->proc[--pl->nr_procs]);
+}
+
 int plan__look_again(struct plan *pl, u32 index)
 {
 	struct gather g = {0};

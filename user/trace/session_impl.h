@@ -77,6 +77,8 @@ int session__cut_tasks(struct session *s, pid_t pid);
 /* Says why a process is none that is measured, and ends it. */
 void session__not_measured(struct session *s, u32 proc, int err);
 bool session__proc_ended(const struct session *s, u32 proc);
+/* Ends those that have ended without a word. */
+void session__look_for_ends(struct session *s);
 /* How long it has been measured. */
 u64 session__proc_ns(const struct session *s, u32 proc, u64 now);
 /* Takes the probes off all processes. */

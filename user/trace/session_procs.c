@@ -52,16 +52,26 @@ static int describe(struct session *s, u32 proc)
 	return 0;
 }
 
-/* Its end is noticed by a pidfd; one that has ended before it could be opened is not alive any more. */
-static int watch_end(struct session *s, u32 proc)
+/* Its end is noticed by a pidfd at once; without one, as it has ended or there are too many open files,
+ * at the next interval. */
+static void watch_end(struct session *s, u32 proc)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = proc};
 	int fd = (int)syscall(SYS_pidfd_open, s->plan->proc[proc].proc->pid, 0);
 
-	if (fd < 0)
-		return errno == ESRCH ? 0 : -errno;
+	if (fd >= 0 && epoll_ctl(s->ends, EPOLL_CTL_ADD, fd, &ev)) {
+		close(fd);
+		fd = -1;
+	}
 	s->proc[proc].pidfd = fd;
-	return epoll_ctl(s->ends, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+void session__look_for_ends(struct session *s)
+{
+	for (u32 i = 0; i < s->nr_procs; i++)
+		if (s->proc[i].pidfd < 0 && !session__proc_ended(s, i) &&
+		    !proc__alive(s->plan->proc[i].proc))
+			session__end_proc(s, i, "exited");
 }
 
 int session__add_proc(struct session *s)
@@ -74,15 +84,15 @@ int session__add_proc(struct session *s)
 	s->proc[proc] = (struct session_proc){.cpu_begin_ns = M_NONE, .pidfd = -1};
 	attach__init(&s->proc[proc].links, s->kind, bpf_program__fd(s->skel->progs.hb_probe));
 	s->proc[proc].links.keeper = s->keeper;
-	s->nr_procs++;
 	err = describe(s, proc);
-	if (!err)
-		err = watch_end(s, proc);
-	if (!err)
-		err = follow__add(s, s->plan->proc[proc].proc->pid);
 	if (!err && s->sampler)
 		err = sampler__add_proc(s->sampler);
-	return err ? err : mapped__init(s, proc);
+	if (err)
+		return err;
+	s->nr_procs++;
+	follow__add(s, s->plan->proc[proc].proc->pid);
+	watch_end(s, proc);
+	return mapped__init(s, proc);
 }
 
 /* What the plan has had since becomes known to the kernel and the reader. */
@@ -115,18 +125,23 @@ int session__plan_proc(struct session *s, struct proc *p, u32 *proc)
 {
 	u32 funcs = s->plan->nr_funcs, images = s->plan->nr_images;
 	u32 warnings = s->plan->nr_warnings, index;
-	int err = plan__add(s->plan, p, &index), put;
+	int err = session__cut_tasks(s, p->pid), put;
 
 	*proc = SESSION_NO_PROC;
+	if (err)
+		return err;
+	err = plan__add(s->plan, p, &index);
 	/* Files that were read stay in the plan, whatever became of the process. */
 	put = put_new(s, funcs, images, warnings);
-	if (err || put)
-		return err ? err : put;
+	if (err)
+		return err;
+	err = put ? put : session__add_proc(s);
+	if (err) {
+		plan__drop_last(s->plan);
+		return err;
+	}
 	*proc = index;
-	err = session__cut_tasks(s, p->pid);
-	if (!err)
-		err = session__add_proc(s);
-	return err ? err : session__calibrate_new(s);
+	return session__calibrate_new(s);
 }
 
 void session__free_procs(struct session *s)

@@ -112,6 +112,7 @@ int session__snapshot(struct session *s)
 
 	if (!err)
 		err = hotsites__tick(s);
+	session__look_for_ends(s);
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		if (!session__proc_ended(s, i))
 			err = mapped__check(s, i);

@@ -198,6 +198,30 @@ static void print_connections(struct view *v, const struct m_requests *r)
 		cell_count(c, r->n[HB_REQ_OTHER]));
 }
 
+/* Handlers of HTTP/1 are called once for each request: several requests in one read are taken for one. */
+static void print_pipelined(struct view *v, const struct m_requests *r)
+{
+	u64 exchanges = 0, handled = 0;
+	char a[CELL], b[CELL];
+
+	if (r->n[HB_REQ_MUXED])
+		return;
+	for (u32 i = 0; i < r->nr_rows; i++) {
+		const struct m_request *q = &r->row[i];
+
+		if (q->side == HB_REQ_SERVER)
+			exchanges += q->latency.count;
+		else if (q->side == HB_REQ_HANDLER && q->latency.count > handled)
+			handled = q->latency.count;
+	}
+	exchanges += r->n[HB_REQ_OLD_EXCHANGES] + r->open_at_end;
+	if (exchanges && handled > exchanges + exchanges / 100)
+		table__para(v, "pipelined",
+			    "handlers were called %s times in %s requests: clients send several at "
+			    "once, or other sockets are served; trust the handlers' rows",
+			    cell_count(a, handled), cell_count(b, exchanges));
+}
+
 static void print_losses(struct view *v, const struct m_requests *r)
 {
 	char buf[CELL];
@@ -230,5 +254,6 @@ void table__requests(struct view *v)
 	print_rule(v);
 	print_tied(v, r);
 	print_connections(v, r);
+	print_pipelined(v, r);
 	print_losses(v, r);
 }

@@ -5,6 +5,7 @@
  */
 #include "trace/requests.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -254,11 +255,39 @@ static void read_ports(struct requests *r, int pid, const char *file)
 	fclose(f);
 }
 
-void requests__start(struct requests *r)
+/* Its transfers are no system calls of their own: none of them passes a tracepoint. */
+static bool uses_io_uring(int pid)
+{
+	char path[64], link[64];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	d = opendir(path);
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+
+		link[n > 0 ? n : 0] = '\0';
+		found = !strcmp(link, "anon_inode:[io_uring]");
+	}
+	closedir(d);
+	return found;
+}
+
+void requests__start(struct requests *r, struct recording *rec)
 {
 	for (u32 i = 0; r && i < r->plan->nr_procs; i++) {
 		int pid = (int)r->plan->proc[i].proc->pid;
 
+		if (uses_io_uring(pid))
+			recording__warn(
+				rec,
+				"process %d uses io_uring: what it reads and writes by it is "
+				"not seen, and requests served so are missing",
+				pid);
 		read_ports(r, pid, "tcp");
 		read_ports(r, pid, "tcp6");
 	}

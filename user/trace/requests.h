@@ -23,8 +23,8 @@ int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct reque
 int requests__attach(struct requests *r);
 /* The plan has grown. NULL is fine, as it is for whatever follows. */
 void requests__learn(struct requests *r);
-/* Right before recording begins: who listens on which port. */
-void requests__start(struct requests *r);
+/* Right before recording begins: who listens on which port. What will not be seen is warned of. */
+void requests__start(struct requests *r, struct recording *rec);
 /* Takes the tracepoints off. */
 void requests__stop(struct requests *r);
 /*

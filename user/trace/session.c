@@ -442,7 +442,7 @@ int session__start(struct session *s)
 
 	s->begin_wall_ns = wall_ns();
 	session__mark_own_cpu(s);
-	requests__start(s->requests);
+	requests__start(s->requests, s->rec);
 	s->begin_mono_ns = s->prev_mono_ns = mono_ns();
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		err = session__begin_proc(s, i);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * test_requests.c - requests as plain data: the share of codecs at a quantile, and that a capture and
+ * the reports keep and show them. How they are measured is in test_bpf_requests.c.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "capture/capture.h"
+#include "model/request.h"
+#include "sample.h"
+
+/* n requests of ns, each with so much codec time; rising. */
+static void add(struct m_request *q, u64 ns, u64 codec_ns, u64 n)
+{
+	u32 at = q->latency.nr_buckets;
+
+	sample_add(&q->latency, ns, n);
+	assert_int_equal(q->latency.nr_buckets, at + 1);
+	q->bucket_codec_ns = reallocarray(q->bucket_codec_ns, at + 1, sizeof(u64));
+	assert_non_null(q->bucket_codec_ns);
+	q->bucket_codec_ns[at] = codec_ns * n;
+	q->codec_ns += codec_ns * n;
+	q->codec_calls += n;
+}
+
+/* 980 of 1 ms with a tenth in codecs, 20 of 10 ms with nine tenths. */
+static void make_row(struct m_request *q)
+{
+	m_request__init(q);
+	q->side = HB_REQ_SERVER;
+	q->port = 8080;
+	q->bytes_in = 217000;
+	add(q, 1000000, 100000, 980);
+	add(q, 10000000, 9000000, 20);
+}
+
+static struct recording *with_requests(void)
+{
+	struct recording *r = sample_recording();
+	struct m_requests *q = calloc(1, sizeof(*q));
+
+	assert_non_null(q);
+	q->row = sample_array(2, sizeof(*q->row));
+	make_row(&q->row[0]);
+	q->row[0].codec = sample_array(1, sizeof(*q->row[0].codec));
+	q->row[0].codec[0] = (struct m_request_codec){strdup("cJSON"), strdup("decode"), 1000, 5};
+	q->row[0].nr_codecs = 1;
+	m_request__init(&q->row[1]);
+	q->row[1].side = HB_REQ_HANDLER;
+	q->row[1].func = 0;
+	sample_add(&q->row[1].latency, 500, 3);
+	q->row[1].bucket_codec_ns = sample_array(1, sizeof(u64));
+	q->nr_rows = 2;
+	q->n[HB_REQ_TIED_CALLS] = 990;
+	q->n[HB_REQ_UNTIED_CALLS] = 10;
+	q->n[HB_REQ_UNIX] = 7;
+	r->requests = q;
+	return r;
+}
+
+static char *printed(const struct recording *r, enum report_format format)
+{
+	struct report_opts o = {.format = format, .width = 0};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(report__print(r, &o, f), 0);
+	fclose(f);
+	return text;
+}
+
+static void test_the_share_of_all_is_a_sum_over_a_sum(void **state)
+{
+	struct m_request q;
+
+	make_row(&q);
+	/* 98 ms + 180 ms of 980 ms + 200 ms */
+	assert_int_equal(m_request__share(&q), 2356);
+	m_request__fini(&q);
+}
+
+static void test_shares_at_quantiles_are_of_the_requests_there(void **state)
+{
+	struct m_request q;
+	u64 p50, p99;
+
+	make_row(&q);
+	p50 = m_request__share_p50(&q);
+	p99 = m_request__share_p99(&q);
+	/* Within the width of a bucket. */
+	assert_in_range(p50, 990, 1010);
+	assert_in_range(p99, 8920, 9080);
+	m_request__fini(&q);
+}
+
+static void test_a_quantile_inside_a_bucket_takes_a_part_of_it(void **state)
+{
+	struct m_request q;
+	u64 from98, all;
+
+	make_row(&q);
+	/* From P97 on: 10 of the fast ones and the 20 slow: 181 ms of 210 ms. */
+	from98 = m_request__share_between(&q, 9700, 10000);
+	assert_in_range(from98, 8530, 8720);
+	all = m_request__share_between(&q, 0, 10000);
+	assert_in_range(all, 2330, 2380);
+	m_request__fini(&q);
+}
+
+static void test_too_few_requests_have_no_share_at_a_quantile(void **state)
+{
+	struct m_request q;
+
+	m_request__init(&q);
+	assert_true(m_request__share(&q) == M_NONE);
+	add(&q, 1000, 500, 19);
+	assert_true(m_request__share_p50(&q) == M_NONE);
+	assert_true(m_request__share_p99(&q) == M_NONE);
+	assert_int_equal(m_request__share(&q), 5000);
+	m_request__fini(&q);
+}
+
+static void test_a_capture_keeps_requests(void **state)
+{
+	struct recording *r = with_requests(), *back;
+	char *bytes, err[256], *before, *after;
+	size_t len;
+
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	assert_int_equal(capture__read_mem(bytes, len, "x", &back, err, sizeof(err)), 0);
+	assert_non_null(back->requests);
+	assert_int_equal(back->requests->nr_rows, 2);
+	assert_int_equal(back->requests->row[0].bucket_codec_ns[1], 180000000);
+	assert_int_equal(back->requests->row[0].port, 8080);
+	assert_string_equal(back->requests->row[0].codec[0].codec, "cJSON");
+	before = printed(r, REPORT_JSON);
+	after = printed(back, REPORT_JSON);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	free(bytes);
+	recording__free(r);
+	recording__free(back);
+}
+
+static void test_a_row_of_a_function_that_is_not_there_is_damage(void **state)
+{
+	struct recording *r = with_requests(), *back = NULL;
+	char *bytes, err[256] = "";
+	size_t len;
+
+	r->requests->row[1].func = 10000;
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	assert_int_equal(capture__read_mem(bytes, len, "x", &back, err, sizeof(err)), -EBADMSG);
+	assert_null(back);
+	assert_non_null(strstr(err, "requests[1] is of a process or function that is not there"));
+	free(bytes);
+	recording__free(r);
+}
+
+static void test_reports_show_requests_and_what_is_not_in_them(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE), *json = printed(r, REPORT_JSON);
+
+	assert_non_null(strstr(text, "port 8080"));
+	assert_non_null(strstr(text, "tied        99.0% of the codec calls belong to a request"));
+	assert_non_null(strstr(text, "unix 7"));
+	assert_non_null(strstr(json, "\"codec_share_pct\": 23.56"));
+	assert_non_null(strstr(json, "\"tied_pct\": 99.00"));
+	assert_non_null(strstr(json, "\"bytes_in\": 217000"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
+static void test_more_handlers_than_requests_are_said(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE);
+
+	assert_null(strstr(text, "pipelined"));
+	free(text);
+	sample_add(&r->requests->row[1].latency, 500, 1500);
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "pipelined"));
+	free(text);
+	recording__free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_share_of_all_is_a_sum_over_a_sum),
+		cmocka_unit_test(test_shares_at_quantiles_are_of_the_requests_there),
+		cmocka_unit_test(test_a_quantile_inside_a_bucket_takes_a_part_of_it),
+		cmocka_unit_test(test_too_few_requests_have_no_share_at_a_quantile),
+		cmocka_unit_test(test_a_capture_keeps_requests),
+		cmocka_unit_test(test_a_row_of_a_function_that_is_not_there_is_damage),
+		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
+		cmocka_unit_test(test_more_handlers_than_requests_are_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

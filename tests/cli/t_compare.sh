@@ -103,6 +103,12 @@ m = {m["metric"]: m for m in d["rows"][0]["metrics"]}["p50"]["sides"]
 print(d["confidence"], d["common_rows"], m[1]["verdict"], m[0]["value"] > m[1]["value"],
       m[1]["ratio_low"] < m[1]["ratio"] < m[1]["ratio_high"], m[1]["p_corrected"] < 0.05)')" \
         "0.95 3 faster True True True" "JSON has values, limits and verdicts"
+    compare base.hbp fast.hbp other.hbp --format html -o scale.html
+    plots=$(grep -c '<div class="plots">' scale.html)
+    is "$(grep -c '<svg class="scale"' scale.html)/$((plots > 0))" "$plots/1" \
+        "three captures have a picture of how each row moves from one to the next"
+    compare base.hbp fast.hbp --format html -o two.html
+    is "$(grep -c '<svg class="scale"' two.html)" 0 "two captures have none"
     compare odd.hbp odd.hbp --format html -o out.html
     is "$(python3 -c '
 import html.parser

@@ -55,7 +55,7 @@ static const char head[] =
 	".thin{stroke-width:1.5;opacity:.65}.bar{stroke-width:2.5}\n";
 
 /* What HTML and attributes take for markup; control and direction marks as everywhere. */
-static void add_escaped(struct strbuf *out, const char *s)
+void cmp_html(struct strbuf *out, const char *s)
 {
 	struct strbuf safe;
 
@@ -104,18 +104,18 @@ static void add_sides(const struct compare *c, struct strbuf *out)
 	strbuf__adds(out, "<table class=\"sides\">\n");
 	for (u32 i = 0; i < c->nr_sides; i++) {
 		strbuf__addf(out, "<tr><td><span class=\"key s%u\"></span><b>", i % 8);
-		add_escaped(out, c->side[i].label);
+		cmp_html(out, c->side[i].label);
 		strbuf__adds(out, "</b></td><td>");
 		strbuf__init(&b, 65536);
 		cmp_describe(c, i, &b);
-		add_escaped(out, b.s ? b.s : "n/a");
+		cmp_html(out, b.s ? b.s : "n/a");
 		strbuf__fini(&b);
 		strbuf__adds(out, "</td></tr>\n");
 	}
 	strbuf__adds(out, "</table>\n");
 	for (u32 i = 0; i < c->nr_warnings; i++) {
 		strbuf__adds(out, "<p class=\"warn\">");
-		add_escaped(out, c->warning[i]);
+		cmp_html(out, c->warning[i]);
 		strbuf__adds(out, "</p>\n");
 	}
 }
@@ -133,7 +133,7 @@ static void add_verdict(struct strbuf *out, const struct compare_cell *cell)
 		     verdict_class(cell->verdict), verdict_names[cell->verdict]);
 	if (*cell->why) {
 		strbuf__adds(out, " <span class=\"why\">");
-		add_escaped(out, cell->why);
+		cmp_html(out, cell->why);
 		strbuf__adds(out, "</span>");
 	}
 	strbuf__adds(out, "</td>");
@@ -157,7 +157,7 @@ static void add_metric(const struct compare *c, const struct compare_row *row, u
 		if (c->nr_sides > 2) {
 			strbuf__addf(out, "<td class=\"side\"><span class=\"key s%u\"></span>",
 				     s % 8);
-			add_escaped(out, c->side[s].label);
+			cmp_html(out, c->side[s].label);
 			strbuf__adds(out, "</td>");
 		}
 		strbuf__addf(out, "<td>%s</td><td>%s</td>",
@@ -176,13 +176,13 @@ static void add_row(const struct compare *c, const struct compare_row *row, bool
 	char label[CMP_TEXT], n[32];
 
 	strbuf__adds(out, "<section>\n<h2>");
-	add_escaped(out, row->key.codec);
+	cmp_html(out, row->key.codec);
 	strbuf__addc(out, ' ');
-	add_escaped(out, row->key.op);
+	cmp_html(out, row->key.op);
 	if (*cmp_label(label, &row->key))
 		strbuf__addf(out, " (%s)", label);
 	strbuf__adds(out, " <small>");
-	add_escaped(out, row->key.name);
+	cmp_html(out, row->key.name);
 	for (u32 s = 0; s < c->nr_sides; s++)
 		strbuf__addf(out, "%s%s", s ? " / " : "; calls: ",
 			     format_count(n, sizeof(n), cmp_calls(c, row, s)));
@@ -190,9 +190,9 @@ static void add_row(const struct compare *c, const struct compare_row *row, bool
 	if (c->nr_sides > 2)
 		strbuf__adds(out, "<th class=\"side\">side</th>");
 	strbuf__adds(out, "<th>");
-	add_escaped(out, c->side[0].label);
+	cmp_html(out, c->side[0].label);
 	strbuf__adds(out, "</th><th>");
-	add_escaped(out, c->nr_sides > 2 ? "value" : c->side[1].label);
+	cmp_html(out, c->nr_sides > 2 ? "value" : c->side[1].label);
 	strbuf__adds(out, "</th><th>ratio</th><th>95% limits</th><th class=\"verdict\">verdict</th>"
 			  "</tr></thead>\n<tbody>\n");
 	for (u32 m = 0; m < c->nr_metrics; m++)
@@ -200,6 +200,8 @@ static void add_row(const struct compare *c, const struct compare_row *row, bool
 	strbuf__adds(out, "</tbody>\n</table></div>\n");
 	if (plot)
 		compare__plot(c, row, out);
+	if (plot)
+		compare__scale(c, row, out);
 	strbuf__adds(out, "</section>\n");
 }
 
@@ -218,17 +220,17 @@ static void add_rest(const struct compare *c, struct strbuf *out)
 		strbuf__adds(out, any ? "" : "<h2>Not in both</h2>\n<ul>\n");
 		any = true;
 		strbuf__adds(out, "<li>");
-		add_escaped(out, row->key.codec);
+		cmp_html(out, row->key.codec);
 		strbuf__addc(out, ' ');
-		add_escaped(out, row->key.op);
+		cmp_html(out, row->key.op);
 		strbuf__addc(out, ' ');
-		add_escaped(out, row->key.name);
+		cmp_html(out, row->key.name);
 		strbuf__adds(out, row->key.outcome == HB_OUTCOME_ERROR ? " (errors):" : ":");
 		for (u32 s = 0; s < c->nr_sides; s++) {
 			if (!row->in[s])
 				continue;
 			strbuf__adds(out, " only in ");
-			add_escaped(out, c->side[s].label);
+			cmp_html(out, c->side[s].label);
 		}
 		strbuf__adds(out, "</li>\n");
 	}
@@ -241,9 +243,9 @@ static void add_note(void *ctx, const char *label, const char *text)
 	struct strbuf *out = ctx;
 
 	strbuf__adds(out, "<dt>");
-	add_escaped(out, label);
+	cmp_html(out, label);
 	strbuf__adds(out, "</dt><dd>");
-	add_escaped(out, text);
+	cmp_html(out, text);
 	strbuf__adds(out, "</dd>\n");
 }
 

@@ -18,6 +18,7 @@
 #include "report/compare_pool.h"
 #include "util/array.h"
 
+#define OWN_AGREES 5 /* a row's own p-value counts so many times */
 #define MAX_CRIT   60.0
 #define SIZE_SHIFT 0.25 /* share of calls in other size classes that forbids a comparison */
 #define MAX_LOST   0.10 /* share of calls without a sample that forbids one */
@@ -568,46 +569,69 @@ static enum verdict verdict_of(const struct compare_cell *cell, enum metric_kind
 	return cell->ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
 }
 
-/* NaN is neither. */
-static double larger(double a, double b)
+/*
+ * One p-value of each row, corrected for the number of rows. own: with the row's own variance; shared: with
+ * the other rows' knowledge of it, which is worth nothing where the rows move together. So the own
+ * p-value has to agree, at a fifth of the level: where all rows are right or wrong at once it alone
+ * keeps the level, and limits of slow movement are too narrow by about as much. What the own p-values
+ * show by themselves needs no sharing.
+ */
+static int correct_family(double *own, double *shared, u32 nr, double *out)
 {
-	return a > b ? a : b;
+	int err;
+
+	for (u32 i = 0; i < nr; i++)
+		out[i] = own[i] * OWN_AGREES < 1 ? own[i] * OWN_AGREES : 1;
+	err = stat_holm(own, nr);
+	if (!err)
+		err = stat_holm(shared, nr);
+	for (u32 i = 0; i < nr && !err; i++) {
+		out[i] = shared[i] > out[i] ? shared[i] : out[i];
+		out[i] = own[i] < out[i] ? own[i] : out[i];
+		if (isnan(own[i]))
+			out[i] = NAN;
+	}
+	return err;
 }
 
-/*
- * The rows of one metric and side are one family of tests. What is corrected is the p-value with the
- * other rows' knowledge; a row's own has to agree. Where the rows move together that knowledge is worth
- * nothing, and then the own p-value alone keeps the level: all rows are right or wrong at once.
- */
+static void set_verdict(struct compare *c, u32 metric, struct compare_cell *cell)
+{
+	if (cell->verdict == VERDICT_SAME)
+		cell->verdict = verdict_of(cell, c->metric[metric]->kind);
+	c->judged += !isnan(cell->worse_p);
+	c->not_judged += cell->verdict == VERDICT_FEW || cell->verdict == VERDICT_NOT;
+	c->tripped += cell->worse_p <= COMPARE_LEVEL;
+}
+
+/* The rows of one metric and side are one family of tests. */
 static int correct(struct compare *c, u32 metric, u32 side)
 {
-	double *p = array_alloc(c->nr_rows, sizeof(*p)), *worse;
+	u32 nr = c->nr_rows;
+	double *v = array_alloc(6 * (size_t)nr, sizeof(*v));
+	double *own = v, *shared = v + nr, *p = v + 2 * nr;
+	double *worse = v + 3 * nr, *worse_shared = v + 4 * nr, *worse_p = v + 5 * nr;
 	struct compare_cell *cell;
-	int err = -ENOMEM;
+	int err;
 
-	worse = array_alloc(c->nr_rows, sizeof(*worse));
-	if (!p || !worse)
-		goto out;
-	for (u32 i = 0; i < c->nr_rows; i++) {
-		p[i] = compare_cell(c, &c->row[i], metric, side)->p_pooled;
-		worse[i] = compare_cell(c, &c->row[i], metric, side)->worse_pooled;
-	}
-	err = stat_holm(p, c->nr_rows);
-	if (!err)
-		err = stat_holm(worse, c->nr_rows);
-	for (u32 i = 0; !err && i < c->nr_rows; i++) {
+	if (!v)
+		return -ENOMEM;
+	for (u32 i = 0; i < nr; i++) {
 		cell = compare_cell(c, &c->row[i], metric, side);
-		cell->p_holm = larger(p[i], cell->p);
-		cell->worse_p = larger(worse[i], cell->worse_p);
-		if (cell->verdict == VERDICT_SAME)
-			cell->verdict = verdict_of(cell, c->metric[metric]->kind);
-		c->judged += !isnan(worse[i]);
-		c->not_judged += cell->verdict == VERDICT_FEW || cell->verdict == VERDICT_NOT;
-		c->tripped += cell->worse_p <= COMPARE_LEVEL;
+		own[i] = cell->p;
+		shared[i] = cell->p_pooled;
+		worse[i] = cell->worse_p;
+		worse_shared[i] = cell->worse_pooled;
 	}
-out:
-	free(p);
-	free(worse);
+	err = correct_family(own, shared, nr, p);
+	if (!err)
+		err = correct_family(worse, worse_shared, nr, worse_p);
+	for (u32 i = 0; i < nr && !err; i++) {
+		cell = compare_cell(c, &c->row[i], metric, side);
+		cell->p_holm = p[i];
+		cell->worse_p = worse_p[i];
+		set_verdict(c, metric, cell);
+	}
+	free(v);
 	return err;
 }
 

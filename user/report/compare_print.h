@@ -31,6 +31,10 @@ void compare__table(const struct compare *c, u32 width, struct strbuf *out);
 void compare__json(const struct compare *c, struct strbuf *out);
 void compare__html(const struct compare *c, struct strbuf *out);
 /* An inline SVG of a row: the distribution of each side, and the quantile ratios. */
+/* Text with what HTML takes for markup escaped. */
+void cmp_html(struct strbuf *out, const char *s);
+/* compare_scale.c: with three sides or more, a picture of the ratios in their order. */
+void compare__scale(const struct compare *c, const struct compare_row *row, struct strbuf *out);
 void compare__plot(const struct compare *c, const struct compare_row *row, struct strbuf *out);
 
 #endif

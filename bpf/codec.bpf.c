@@ -711,6 +711,7 @@ int hb_probe(struct pt_regs *ctx)
 	s = bpf_map_lookup_elem(&sites, &h.site);
 	if (!s) {
 		count_n(HB_DROP_NO_SITE, 1);
+		bpf_tail_call(ctx, &no_progs, 0); /* leads nowhere: see no_progs */
 		return 0;
 	}
 	if (role == HB_ROLE_ENTRY)

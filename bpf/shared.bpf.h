@@ -62,6 +62,21 @@ HB_SHARED const volatile u32 cfg_tgid; /* the only target; 0: look in procs */
 /* The PID namespace that process ids are of, when it is not the machine's first one; else 0. */
 HB_SHARED const volatile u64 cfg_pidns_dev, cfg_pidns_ino;
 
+/*
+ * Empty for ever; that a program may tail-call through it is what matters. Since 6.13 the kernel gives
+ * tracing programs stacks of their own, one for each CPU, for which their recursion check is the guard
+ * (bpf_enable_priv_stack(), kernel/bpf/verifier.c). The programs of uprobes have no such check and may be
+ * preempted: where kernels preempt themselves, another thread's hit on that CPU would overwrite the locals
+ * of the first. A program with a tail call in it gets no such stack. (arm64: such programs with calls
+ * need Linux 6.0.)
+ */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} no_progs SEC(".maps");
+
 /* Written by user space at run time. */
 HB_SHARED bool recording; /* set once every site is attached, so that none starts early */
 /* Direct-mapped cache of procs: tgid << 32 | index + 1. Written with it, and emptied before it. */

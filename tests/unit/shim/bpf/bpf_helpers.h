@@ -23,6 +23,7 @@
 #define __noinline __attribute__((noinline))
 #endif
 
+long bpf_tail_call(void *ctx, void *prog_array_map, __u32 index);
 void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags);
 long bpf_map_delete_elem(void *map, const void *key);

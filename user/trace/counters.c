@@ -109,7 +109,7 @@ static int counters__add(struct counters *c, const char *name, char *why, size_t
 	struct counter one;
 
 	if (!counter__find(&one, name)) {
-		snprintf(why, len, "there is no counter '%.40s' (hbprof check lists them)", name);
+		snprintf(why, len, "there is no counter '%.40s' (hbprof(1) lists them)", name);
 		return -EINVAL;
 	}
 	for (u32 i = 0; i < c->nr; i++) {

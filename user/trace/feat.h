@@ -70,7 +70,7 @@ feat_fn feat_uprobe_events, feat_kernel_symbols;
 feat_fn feat_user_ns, feat_cap_bpf, feat_cap_perfmon, feat_cap_ptrace, feat_cap_dac, feat_cap_ckpt;
 feat_fn feat_yama;
 feat_fn feat_load, feat_uprobe_multi, feat_ringbuf, feat_links;
-feat_fn feat_cycles, feat_instructions, feat_cache_misses;
+feat_fn feat_cycles, feat_instructions, feat_cache_refs, feat_cache_misses, feat_branch_misses;
 
 /* Loads and attaches, and notes how far it came. */
 void feat__try(struct feat_tried *t);

@@ -95,6 +95,16 @@ void feat_instructions(const struct feat_env *env, struct feat_item *it)
 	counter(it, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
+void feat_cache_refs(const struct feat_env *env, struct feat_item *it)
+{
+	counter(it, PERF_COUNT_HW_CACHE_REFERENCES);
+}
+
+void feat_branch_misses(const struct feat_env *env, struct feat_item *it)
+{
+	counter(it, PERF_COUNT_HW_BRANCH_MISSES);
+}
+
 void feat_cache_misses(const struct feat_env *env, struct feat_item *it)
 {
 	counter(it, PERF_COUNT_HW_CACHE_MISSES);

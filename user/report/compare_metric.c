@@ -573,8 +573,8 @@ static enum verdict verdict_of(const struct compare_cell *cell, enum metric_kind
  * One p-value of each row, corrected for the number of rows. own: with the row's own variance; shared: with
  * the other rows' knowledge of it, which is worth nothing where the rows move together. So the own
  * p-value has to agree, at a fifth of the level: where all rows are right or wrong at once it alone
- * keeps the level, and limits of slow movement are too narrow by about as much. What the own p-values
- * show by themselves needs no sharing.
+ * keeps the level, as far as a row's own limits do, and those of slow movement are too narrow. What the
+ * own p-values show by themselves needs no sharing.
  */
 static int correct_family(double *own, double *shared, u32 nr, double *out)
 {

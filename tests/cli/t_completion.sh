@@ -77,7 +77,7 @@ report --format table json csv
 report --by codec process size
 compare --format table json html
 compare --by codec size
-compare --metric mean p50 p90 p99 p99.9 calls/s
+compare --metric mean p50 p90 p99 p99.9 calls/s cycles instructions ipc cache-misses cache-references cache-miss-rate branches branch-misses page-faults context-switches task-clock on-cpu waiting blocked
 export --format csv json pprof speedscope openmetrics benchstat folded
 export --of calls stacks
 flamegraph --by codec

@@ -9,7 +9,7 @@
  * ctx: older kernels disagree on how that is spelled. So a hit carries a copy of the registers.
  *
  * Gotcha: the stacks of such functions, each rounded up to 32 bytes, may be 512 together along any chain
- * of calls (Linux 6.1; 6.18 gives a stack of its own to programs like these). The longest is that from
+ * of calls (no_progs in shared.bpf.h says why not more on any kernel). The longest is that from
  * hb_probe() to hb_dist_add(), with 480.
  */
 #ifndef HBPROF_COMMON_BPF_H

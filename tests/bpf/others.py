@@ -182,15 +182,19 @@ def two(stay, go):
 
 # ---- a debugger -----------------------------------------------------------------------------
 
-# PTRACE_SEIZE: attached, without a stop.
+# PTRACE_SEIZE: attached, without a stop; signals, such as Go preempts with, are passed on.
 SEIZE = """
-import ctypes, sys, time
+import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 if libc.ptrace(0x4206, int(sys.argv[1]), None, None):
     sys.exit("ptrace: errno %d" % ctypes.get_errno())
 print("SEIZED", flush=True)
-time.sleep(600)
+while True:
+    pid, status = os.waitpid(int(sys.argv[1]), 0x40000000)
+    if not os.WIFSTOPPED(status):
+        break
+    libc.ptrace(7, pid, None, os.WSTOPSIG(status))
 """
 
 

@@ -427,6 +427,17 @@ def statuses():
     return wrong
 
 
+def storm():
+    """Children that end while they are read are no reason to end the recording."""
+    script = (f"i=0; while [ $i -lt 150 ]; do /bin/true & sh -c 'exec sh -c \"exec /bin/true\"' & "
+              f"i=$((i + 1)); done; wait; {WORK}/cjson_work -mode parse -n 1000 -rate 2000 -nowait")
+    report, status, _, err = run_command(["sh", "-c", script])
+    if status or not report:
+        return [f"exit status {status}: {err}"]
+    return (["cut short: " + err] if "cut short" in err else []) + \
+        ([] if report["rows"] else ["the last child was not measured"])
+
+
 def as_user():
     """Who has called sudo is told by it."""
     env = dict(os.environ, SUDO_UID=str(live.NOBODY))
@@ -499,6 +510,7 @@ def main():
     test("hbprof run: a script is its interpreter", ten_calls_of_a_script)
     test("hbprof run: the command has its own input and output", streams)
     test("hbprof run: exit statuses", statuses)
+    test("hbprof run: hundreds of children that end at once", storm)
     test("hbprof run: as the user who has called sudo", as_user)
     test("hbprof run: a signal reaches the command once, and the capture is written", interrupted)
     live.done()

@@ -184,6 +184,19 @@ static int take(struct session *s, struct proc *p, u64 born_mono_ns)
 	return err;
 }
 
+/* What goes wrong with one process is no reason to end the measurement of the others: one that execs or
+ * ends while it is read may show anything. */
+static int unless_fatal(struct session *s, pid_t pid, int err)
+{
+	if (!err || err == -ENOMEM)
+		return err;
+	if (err == -ESRCH)
+		s->follow.nr_gone++;
+	else
+		session__warn(s, "process %d is not measured: %s", (int)pid, strerror(-err));
+	return 0;
+}
+
 static int come(struct session *s, pid_t pid, u64 born_mono_ns)
 {
 	struct proc *p = NULL;
@@ -208,7 +221,7 @@ static int come(struct session *s, pid_t pid, u64 born_mono_ns)
 		return watch_empty(s, p, born_mono_ns);
 	if (err)
 		proc__close(p);
-	return err == -ESRCH ? 0 : err;
+	return unless_fatal(s, pid, err);
 }
 
 int follow__watch(struct session *s, pid_t pid)

@@ -223,5 +223,10 @@ int mapped__check(struct session *s, u32 proc)
 		m->flushes--;
 		err = mapped__flush(s);
 	}
-	return err == -ESRCH ? 0 : err; /* its end is noticed elsewhere */
+	/* Its end is noticed elsewhere. What cannot be read now, as in the middle of an exec, is read the
+	 * next time: the stamp is the old one. */
+	if (err && err != -ENOMEM && err != -ESRCH)
+		log_debug("the mappings of process %d: %s", (int)s->plan->proc[proc].proc->pid,
+			  strerror(-err));
+	return err == -ENOMEM ? err : 0;
 }

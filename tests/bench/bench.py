@@ -10,6 +10,7 @@ import counted
 import layers
 import own
 import processes
+import reqcost
 import start
 import untraced
 from live import Broken
@@ -24,6 +25,7 @@ SECTIONS = {
     "start": start.starting,
     "untraced": untraced.run,
     "processes": processes.processes,
+    "requests": reqcost.run,
     "own": own.cpu,
     "bpf": own.bpf,
 }

@@ -4,10 +4,11 @@
 # run.sh - what hbprof costs and how exact it is, on this machine: `make bench`. Prints Markdown, of
 # which docs/benchmarks.md is made; a number that misses its target is printed like any other.
 #
-#   tests/bench/run.sh [SECTION...]     accuracy cost attach start untraced processes own bpf (default: all)
+#   tests/bench/run.sh [SECTION...]     accuracy cost attach start untraced processes requests own bpf
+#                               (default: all)
 #
-# From the environment: HBPROF the tool, HB_WORK the built workloads, beside which the two programs of
-# the benchmark's own are built; HB_BENCH_ROUNDS how many times each pair of runs is made (9).
+# From the environment: HBPROF the tool, HB_WORK the built workloads, beside which the programs of the
+# benchmark's own are built; HB_BENCH_ROUNDS how many times each pair of runs is made (9).
 set -eu -o pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,6 +40,13 @@ build_callsites() {
     fi
 }
 
+# A loop of system calls.
+build_syscalls() {
+    if newer "$HB_BENCH_DIR/syscalls" "$here/syscalls.c"; then
+        "$CC" -std=gnu11 -O2 -g -Wall -Wextra -Werror -o "$HB_BENCH_DIR/syscalls" "$here/syscalls.c"
+    fi
+}
+
 # A large Go program. Its modules come through the Go module proxy; without that, or without Go, what
 # is measured of it is left out, and said.
 build_bigbin() {
@@ -57,6 +65,7 @@ build_bigbin() {
 }
 
 build_callsites
+build_syscalls
 build_bigbin
 export PYTHONDONTWRITEBYTECODE=1
 exec python3 "$here/bench.py" "$@"

@@ -480,6 +480,41 @@ static void test_no_line_of_the_table_is_wider_than_the_terminal(void **state)
 	pair__fini(&p);
 }
 
+/* Two processes of the same calls, one after the other, beside each other, or at times not known. */
+static double rate_of_two(u64 begin, u64 end)
+{
+	struct pair p;
+	double rate;
+
+	pair__init(&p, 2, 30, 5000);
+	for (u32 i = 0; i < 2; i++) {
+		struct recording *r = p.r[i];
+
+		r->target = reallocarray(r->target, 2, sizeof(*r->target));
+		r->nr_targets = 2;
+		r->target[1] = (struct m_target){.pid = 7};
+		r->target[0].begin_mono_ns = r->begin_mono_ns;
+		r->target[0].end_mono_ns = r->begin_mono_ns + 10000000000ULL;
+		r->target[1].begin_mono_ns = begin == M_NONE ? M_NONE : r->begin_mono_ns + begin;
+		r->target[1].end_mono_ns = end == M_NONE ? M_NONE : r->begin_mono_ns + end;
+		r->row[1].func = 0;
+		r->row[1].target = 1;
+		r->row[0].measured_ns = r->row[1].measured_ns = 10000000000ULL;
+	}
+	pair__build(&p, &plain);
+	rate = p.c.row[0].cell[5 * p.c.nr_sides].value;
+	pair__fini(&p);
+	return rate;
+}
+
+static void test_calls_a_second_are_over_the_time_of_all_processes_together(void **state)
+{
+	assert_true(fabs(rate_of_two(10000000000ULL, 20000000000ULL) - 500) < 1e-6);
+	assert_true(fabs(rate_of_two(0, 10000000000ULL) - 1000) < 1e-6);
+	assert_true(fabs(rate_of_two(5000000000ULL, 15000000000ULL) - 10000 / 15.0) < 1e-6);
+	assert_true(isnan(rate_of_two(M_NONE, M_NONE)));
+}
+
 /* ---- merging ---- */
 
 static void test_merging_adds_up_exactly_and_is_a_capture(void **state)
@@ -574,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_html_escapes_names_and_needs_nothing_else),
 		cmocka_unit_test(test_no_line_of_the_table_is_wider_than_the_terminal),
 		cmocka_unit_test(test_merging_adds_up_exactly_and_is_a_capture),
+		cmocka_unit_test(test_calls_a_second_are_over_the_time_of_all_processes_together),
 		cmocka_unit_test(test_what_does_not_fit_is_not_merged),
 	};
 

@@ -294,7 +294,7 @@ static int add_run(struct compare *c, u32 run)
 	}
 	for (u32 i = 0; !err && i < c->nr_rows; i++)
 		if (c->row[i].sample[run].func)
-			err = sample__finish(&c->row[i].sample[run]);
+			err = sample__finish(&c->row[i].sample[run], r);
 out:
 	free(bias);
 	groups__fini(&groups);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/measured.h"
 #include "util/array.h"
 
 void sample__init(struct sample *s)
@@ -27,6 +28,7 @@ void sample__fini(struct sample *s)
 		m_dist__fini(&s->block[i].dist);
 	free(s->block);
 	free(s->ctr_block);
+	free(s->row);
 	m_dist__fini(&s->dist);
 	sizes__fini(&s->sizes);
 	free(s->edge);
@@ -36,13 +38,13 @@ void sample__fini(struct sample *s)
 
 int sample__add_row(struct sample *s, const struct m_row *row, const struct m_func *f)
 {
+	if (array_grow((void **)&s->row, s->nr_rows, &s->cap_rows, sizeof(*s->row)))
+		return -ENOMEM;
+	s->row[s->nr_rows++] = row;
 	if (!s->func)
 		s->func = f;
 	if (__builtin_add_overflow(s->count, row->count, &s->count))
 		s->count = M_NONE - 1;
-	if (row->measured_ns != M_NONE &&
-	    (s->measured_ns == M_NONE || row->measured_ns > s->measured_ns))
-		s->measured_ns = row->measured_ns;
 	for (u32 i = 0; i < HB_CTRS; i++)
 		m_ctr__merge(&s->ctr[i], &row->ctr[i]);
 	if (row->size_class < HB_SIZE_CLASSES)
@@ -100,8 +102,9 @@ static bool blocks_complete(const struct sample *s)
 	       fabs(kept - kept_all) <= 0.001 * kept_all;
 }
 
-int sample__finish(struct sample *s)
+int sample__finish(struct sample *s, const struct recording *r)
 {
+	s->measured_ns = rows_measured_ns(r, s->row, s->nr_rows);
 	for (u32 i = 0; i < s->nr_blocks; i++)
 		s->nr_busy += s->block[i].dist.count > 0;
 	s->complete = blocks_complete(s);

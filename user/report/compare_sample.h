@@ -32,6 +32,9 @@ struct sample {
 	const struct m_func *func; /* NULL: the recording does not have the row */
 	struct m_dist dist;	   /* inclusive latency */
 	u64 count;
+	const struct m_row **row; /* of which it is; they are the recording's */
+	u32 nr_rows;
+	size_t cap_rows;
 	u64 measured_ns; /* M_NONE: not known */
 	struct sample_block *block;
 	u32 nr_blocks; /* of the recording, those without calls as well */
@@ -70,7 +73,7 @@ void sample__fini(struct sample *s);
 /* Adds a row's calls, before the blocks. 0 or -ENOMEM. */
 int sample__add_row(struct sample *s, const struct m_row *row, const struct m_func *f);
 /* Calls after all rows and deltas are in. 0 or -ENOMEM. */
-int sample__finish(struct sample *s);
+int sample__finish(struct sample *s, const struct recording *r);
 
 /* The value below which a fraction of the calls lies. */
 double sample_at(const struct sample *s, double fraction);

@@ -133,13 +133,13 @@ static int add_group(struct view *v, const struct columns *c, const struct group
 	char label[CELL];
 
 	add_row(v, c, g, g, g->outcome == HB_OUTCOME_ERROR ? "errors" : NULL, grid);
-	for (u32 i = 0; v->opts->by == REPORT_BY_SIZE && g->func && i < g->nr_rows; i++) {
+	for (u32 i = 0; v->opts->by == REPORT_BY_SIZE && g->func && i < group__nr_classes(g); i++) {
 		struct group one;
-		int err = group__of_row(&one, g, i);
+		int err = group__of_class(&one, g, i);
 
 		if (err)
 			return err;
-		add_row(v, c, &one, NULL, cell_size_class(label, g->row[i]->size_class), grid);
+		add_row(v, c, &one, NULL, cell_size_class(label, one.row[0]->size_class), grid);
 		group__fini(&one);
 	}
 	return 0;

@@ -155,12 +155,12 @@ static int add_classes(struct view *v, const struct group *g)
 	struct group one;
 	u64 lo, hi;
 
-	for (u32 i = 0; i < g->nr_rows; i++) {
-		int err = group__of_row(&one, g, i);
+	for (u32 i = 0; i < group__nr_classes(g); i++) {
+		int err = group__of_class(&one, g, i);
 
 		if (err)
 			return err;
-		size_class_range(g->row[i]->size_class, &lo, &hi);
+		size_class_range(one.row[0]->size_class, &lo, &hi);
 		/* Failed calls have no size class in common with those that did not fail. */
 		add_line(v, &one, M_NONE, lo, hi);
 		group__fini(&one);

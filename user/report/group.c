@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/text.h"
+#include "report/measured.h"
 #include "util/array.h"
 
 #define MAX_NAME 65536 /* of a C++ name with all its template arguments, escaped */
@@ -54,7 +55,6 @@ static int group__add(struct group *g, const struct m_row *row)
 	const struct m_dist *d = row->dist;
 
 	g->calls = add_known(g->calls, row->count);
-	g->measured_ns = max_known(g->measured_ns, row->measured_ns);
 	g->nested = add_known(g->nested, row->nested);
 	g->raw_sum_ns = add_known(g->raw_sum_ns, row->raw_sum_ns);
 	if (row->raw_min_ns < g->raw_min_ns)
@@ -91,16 +91,43 @@ static int group__name(struct group *g)
 	return g->codec && g->op && g->name ? 0 : -ENOMEM;
 }
 
-int group__of_row(struct group *out, const struct group *g, u32 i)
+/* The rows of the class that begins at row i. */
+static u32 class_rows(const struct group *g, u32 i)
 {
-	int err;
+	u32 nr = 1;
 
+	while (i + nr < g->nr_rows && g->row[i + nr]->size_class == g->row[i]->size_class)
+		nr++;
+	return nr;
+}
+
+u32 group__nr_classes(const struct group *g)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < g->nr_rows; i += class_rows(g, i))
+		nr++;
+	return nr;
+}
+
+int group__of_class(struct group *out, const struct group *g, u32 nr)
+{
+	int err = 0;
+	u32 i = 0;
+
+	while (nr--)
+		i += class_rows(g, i);
 	group__init(out);
 	out->func = g->func;
 	out->target = g->target;
 	out->cpu_ns = g->cpu_ns;
 	out->outcome = g->outcome;
-	err = group__add(out, g->row[i]);
+	out->row = &g->row[i];
+	out->nr_rows = class_rows(g, i);
+	out->r = g->r;
+	out->measured_ns = rows_measured_ns(g->r, out->row, out->nr_rows);
+	for (i = 0; !err && i < out->nr_rows; i++)
+		err = group__add(out, out->row[i]);
 	if (err)
 		group__fini(out);
 	return err;
@@ -255,6 +282,7 @@ static int groups__add_row(struct groups *gs, const struct recording *r, u32 i)
 			g->cpu_ns = 0;
 		}
 		g->outcome = row->outcome;
+		g->r = r;
 		g->row = &gs->row[i];
 		err = group__name(g);
 	}
@@ -284,6 +312,8 @@ int groups__build(struct groups *gs, const struct recording *r, bool by_target)
 	qsort(gs->row, nr, sizeof(*gs->row), gs->by_target ? cmp_rows_of_targets : cmp_rows);
 	for (u32 i = 0; !err && i < nr; i++)
 		err = groups__add_row(gs, r, i);
+	for (u32 i = 0; !err && i < gs->nr; i++)
+		gs->v[i].measured_ns = rows_measured_ns(r, gs->v[i].row, gs->v[i].nr_rows);
 	if (!err)
 		err = mark_ambiguous(gs);
 	if (err) {

@@ -16,6 +16,7 @@ struct group {
 	u64 cpu_ns;		       /* CPU time of the target, or of all; M_NONE: not known */
 	u8 outcome;
 	bool ambiguous; /* another function of this codec and operation has the same short name */
+	const struct recording *r;
 	const struct m_row *
 		*row; /* by size class, of all processes; points into the recording's rows */
 	u32 nr_rows;
@@ -46,8 +47,10 @@ void groups__fini(struct groups *g);
  * "cbor/v2.(*encMode).Marshal". Points into name. */
 const char *name_short(const char *name);
 
-/* A group of the i-th row of g alone: one size class. Names are NULL. 0 or -ENOMEM. */
-int group__of_row(struct group *out, const struct group *g, u32 i);
+/* The payload size classes that the calls of g are in, and the i-th of them as a group: the calls of all
+ * processes of g. Names are NULL. 0 or -ENOMEM. */
+u32 group__nr_classes(const struct group *g);
+int group__of_class(struct group *out, const struct group *g, u32 i);
 void group__fini(struct group *g);
 
 /* NaN where not known. */

@@ -77,11 +77,11 @@ static int print_by_size(const struct view *v, struct jsonw *w, const struct gro
 	int err = 0;
 
 	jsonw__array(w, "by_size");
-	for (u32 i = 0; i < g->nr_rows; i++) {
-		err = group__of_row(&one, g, i);
+	for (u32 i = 0; i < group__nr_classes(g); i++) {
+		err = group__of_class(&one, g, i);
 		if (err)
 			break;
-		size_class_range(g->row[i]->size_class, &lo, &hi);
+		size_class_range(one.row[0]->size_class, &lo, &hi);
 		jsonw__object(w, NULL);
 		jsonw__u64(w, "min_bytes", lo);
 		jsonw__u64(w, "max_bytes", hi);

@@ -200,15 +200,15 @@ static int add_sizes(struct view *v, const struct group *g, struct grid *grid, s
 	u64 resolution = resolution_of(v, g);
 	char label[CELL];
 
-	for (u32 i = 0; g->func && i < g->nr_rows; i++) {
+	for (u32 i = 0; g->func && i < group__nr_classes(g); i++) {
 		struct cells c = {0};
 		struct group one;
 		int err;
 
-		err = group__of_row(&one, g, i);
+		err = group__of_class(&one, g, i);
 		if (err)
 			return err;
-		set(&c, C_LABEL, cell_size_class(label, g->row[i]->size_class));
+		set(&c, C_LABEL, cell_size_class(label, one.row[0]->size_class));
 		set_calls(&c, &one, l);
 		set_dist(&c, &one.inc, &one, resolution, l);
 		grid__row(grid, c.at);

@@ -208,12 +208,12 @@ static int put_size(struct pen *p, const struct view_table *t, const struct view
 	struct group g;
 	int err;
 
-	err = group__of_row(&g, l->g, i);
+	err = group__of_class(&g, l->g, i);
 	if (err)
 		return err;
 	one.g = &g;
 	one.trend = NULL;
-	put_label(p, t, cell_size_class(label, l->g->row[i]->size_class));
+	put_label(p, t, cell_size_class(label, g.row[0]->size_class));
 	put_cells(p, t, &one, size_cell);
 	group__fini(&g);
 	return 0;
@@ -221,7 +221,7 @@ static int put_size(struct pen *p, const struct view_table *t, const struct view
 
 static u32 nr_sizes(const struct view_table *t, const struct view_line *l)
 {
-	return t->v->st.by_size && l->g->func ? l->g->nr_rows : 0;
+	return t->v->st.by_size && l->g->func ? group__nr_classes(l->g) : 0;
 }
 
 static u32 nr_lines(const struct view_table *t, const struct view_line *l)

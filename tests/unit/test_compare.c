@@ -16,7 +16,9 @@
 #include <cjson/cJSON.h>
 
 #include "capture/capture.h"
+#include "model/request.h"
 #include "report/compare.h"
+#include "report/group.h"
 #include "report/merged.h"
 #include "tests/unit/compare_sim.h"
 
@@ -551,6 +553,85 @@ static void test_merging_adds_up_exactly_and_is_a_capture(void **state)
 	pair__fini(&p);
 }
 
+static struct recording *merged(struct pair *p)
+{
+	const char *const names[] = {"a.hbp", "b.hbp"};
+	struct recording *all = NULL;
+	char why[512] = "";
+
+	if (recordings_merge((const struct recording *const *)p->r, names, 2, &all, why,
+			     sizeof(why)))
+		fail_msg("%s", why);
+	return all;
+}
+
+/* 10 s with calls and 10 s without are 20 s. */
+static void test_merged_rates_are_over_the_time_without_calls_too(void **state)
+{
+	struct recording *all;
+	struct pair p;
+
+	pair__init(&p, 2, 10, 5000);
+	p.r[1]->row[1].size_class = 12;
+	p.r[1]->nr_rows = 1;
+	all = merged(&p);
+	assert_int_equal(all->nr_rows, 2);
+	assert_int_equal(all->row[1].count, 5000);
+	assert_true(all->row[1].measured_ns == 20 * 1000000000ULL);
+	recording__free(all);
+	p.r[1]->nr_rows = 2;
+	pair__fini(&p);
+}
+
+/* Three runs of a benchmark do not make three times as many calls a second. */
+static void test_merged_runs_of_a_program_have_the_rate_of_a_run(void **state)
+{
+	struct recording *all;
+	struct groups groups;
+	struct pair p;
+
+	pair__init(&p, 1, 10, 5000);
+	for (u32 i = 0; i < 2; i++) {
+		struct m_target *t = &p.r[i]->target[0];
+
+		t->start_time += i;
+		t->begin_mono_ns = p.r[i]->begin_mono_ns;
+		t->end_mono_ns = p.r[i]->end_mono_ns;
+	}
+	all = merged(&p);
+	assert_int_equal(all->nr_targets, 2);
+	assert_int_equal(groups__build(&groups, all, false), 0);
+	assert_int_equal(groups.nr, 1);
+	assert_true(groups.v[0].calls == 10000);
+	assert_true(groups.v[0].measured_ns == 20 * 1000000000ULL);
+	assert_int_equal(group__nr_classes(&groups.v[0]), 1);
+	groups__fini(&groups);
+	recording__free(all);
+	pair__fini(&p);
+}
+
+static void test_merged_handlers_stay_such_and_requests_are_said_to_be_left_out(void **state)
+{
+	struct recording *all;
+	bool said = false;
+	struct pair p;
+
+	pair__init(&p, 2, 10, 100);
+	for (u32 i = 0; i < 2; i++) {
+		p.r[i]->func[0].kind = strdup("handler");
+		p.r[i]->requests = calloc(1, sizeof(*p.r[i]->requests));
+	}
+	all = merged(&p);
+	assert_int_equal(all->nr_funcs, 2);
+	assert_string_equal(all->func[0].kind, "handler");
+	assert_ptr_not_equal(all->func[0].kind, p.r[0]->func[0].kind);
+	for (u32 i = 0; i < all->nr_warnings; i++)
+		said |= strstr(all->warning[i], "requests of 2 of the merged captures") != NULL;
+	assert_true(said);
+	recording__free(all);
+	pair__fini(&p);
+}
+
 static void merge_refused(struct pair *p, const char *reason)
 {
 	const char *const names[] = {"a.hbp", "b.hbp"};
@@ -610,6 +691,10 @@ int main(void)
 		cmocka_unit_test(test_no_line_of_the_table_is_wider_than_the_terminal),
 		cmocka_unit_test(test_merging_adds_up_exactly_and_is_a_capture),
 		cmocka_unit_test(test_calls_a_second_are_over_the_time_of_all_processes_together),
+		cmocka_unit_test(test_merged_rates_are_over_the_time_without_calls_too),
+		cmocka_unit_test(test_merged_runs_of_a_program_have_the_rate_of_a_run),
+		cmocka_unit_test(
+			test_merged_handlers_stay_such_and_requests_are_said_to_be_left_out),
 		cmocka_unit_test(test_what_does_not_fit_is_not_merged),
 	};
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include "capture/capture.h"
 #include "compare_sim.h"
 #include "report/compare.h"
@@ -257,6 +258,30 @@ static void test_merged_recordings_have_the_sums_of_counters_of_one_name(void **
 	recording__free(r[1]);
 }
 
+/* Two lists of ten that have four names in common. */
+static void test_counters_that_find_no_room_in_a_merged_recording_refuse_it(void **state)
+{
+	struct recording *r[2] = {counted(1, 1000), counted(2, 1000)}, *all;
+	const char *const names[] = {"a", "b"};
+	char why[512], name[16];
+
+	for (u32 i = 0; i < 2; i++) {
+		for (u32 k = NR; k < 10; k++) {
+			snprintf(name, sizeof(name), "r%u%u", i, k);
+			r[i]->counters.v[k] = (struct m_counter){.name = strdup(name),
+								 .bias = M_NONE};
+		}
+		r[i]->counters.nr = 10;
+	}
+	r[1]->begin_wall_ns += 3600 * 1000000000ULL;
+	assert_int_equal(recordings_merge((const struct recording *const *)r, names, 2, &all, why,
+					  sizeof(why)),
+			 -E2BIG);
+	assert_non_null(strstr(why, "cannot merge b: with its r18 there are more than 14"));
+	recording__free(r[0]);
+	recording__free(r[1]);
+}
+
 static const struct compare_cell *cell_of(struct compare *c, struct recording *const r[2],
 					  const char *metric)
 {
@@ -330,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_the_table_of_counters_fits_into_100_columns),
 		cmocka_unit_test(
 			test_the_difference_of_two_readings_has_the_counters_of_the_calls_between),
+		cmocka_unit_test(test_counters_that_find_no_room_in_a_merged_recording_refuse_it),
 		cmocka_unit_test(test_merged_recordings_have_the_sums_of_counters_of_one_name),
 		cmocka_unit_test(
 			test_twice_the_cycles_are_more_and_the_same_instructions_no_difference),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/merged_time.h"
 #include "util/array.h"
 
 /* The top of a capture's counts: 2^63 - 1. */
@@ -23,13 +24,15 @@ struct merge {
 	const char *name; /* of the file that is being added */
 	char *why;
 	size_t len;
-	u32 *target, *image, *func, *row; /* where the added recording's went */
-	u64 at_ns;			  /* where its time begins in the merged one */
-	u64 *key;			  /* of rows, hashed to their index + 1 in slot */
+	u32 *target, *func;   /* where those of the added recording went */
+	u32 *targets, *funcs; /* where those of all did, one recording after the other */
+	u32 *image, *row;     /* where the added recording's went */
+	u64 at_ns;	      /* where its time begins in the merged one */
+	u64 *key;	      /* of rows, hashed to their index + 1 in slot */
 	u32 *slot;
 	u64 mask;
-	int ctr[HB_CTRS]; /* where the added recording's counters went; -1: nowhere */
-	u32 stacks;	  /* recordings with CPU stacks, which are left out */
+	int ctr[HB_CTRS];     /* where the added recording's counters went; -1: nowhere */
+	u32 stacks, requests; /* recordings with CPU stacks and with requests, which are left out */
 };
 
 static bool same(const char *a, const char *b)
@@ -154,6 +157,19 @@ static int check_distinct(struct merge *m, const struct recording *const *r,
 
 /* ---- targets, images, functions ---- */
 
+/* A time of the recording in the merged one, in which they follow each other without a gap. */
+static u64 rebase(const struct merge *m, const struct recording *r, u64 ns)
+{
+	u64 since = ns > r->begin_mono_ns ? ns - r->begin_mono_ns : 0, at;
+
+	return __builtin_add_overflow(m->at_ns, since, &at) || at > COUNT_MAX ? COUNT_MAX : at;
+}
+
+static u64 rebase_known(const struct merge *m, const struct recording *r, u64 ns)
+{
+	return ns == M_NONE ? M_NONE : rebase(m, r, ns);
+}
+
 static int add_targets(struct merge *m, const struct recording *r)
 {
 	struct recording *to = m->to;
@@ -173,6 +189,8 @@ static int add_targets(struct merge *m, const struct recording *r)
 		if (k < to->nr_targets) {
 			err = add(&to->target[k].cpu_ns, t->cpu_ns);
 			to->target[k].rss_bytes = t->rss_bytes;
+			/* More than one span: it cannot be said in a capture. */
+			to->target[k].begin_mono_ns = to->target[k].end_mono_ns = M_NONE;
 			if (t->end && !to->target[k].end)
 				to->target[k].end = copy(t->end, &err);
 			continue;
@@ -187,9 +205,8 @@ static int add_targets(struct merge *m, const struct recording *r)
 			.language = copy(t->language, &err),
 			.cpu_ns = t->cpu_ns,
 			.rss_bytes = t->rss_bytes,
-			/* Of several recordings these are moments of different clocks. */
-			.begin_mono_ns = M_NONE,
-			.end_mono_ns = M_NONE,
+			.begin_mono_ns = rebase_known(m, r, t->begin_mono_ns),
+			.end_mono_ns = rebase_known(m, r, t->end_mono_ns),
 			.unmeasured_ns = t->unmeasured_ns,
 			.end = copy(t->end, &err),
 		};
@@ -224,7 +241,7 @@ static bool same_func(const struct m_func *a, const struct m_func *b, u32 image)
 	       a->exit_mode == b->exit_mode && a->entry_class == b->entry_class &&
 	       a->has_size == b->has_size && a->has_err == b->has_err && same(a->codec, b->codec) &&
 	       same(a->op, b->op) && same(a->name, b->name) && same(a->library, b->library) &&
-	       same(a->library_version, b->library_version);
+	       same(a->library_version, b->library_version) && same(a->kind, b->kind);
 }
 
 static int add_func(const struct m_func *f, u32 image, struct m_func *to, bool known)
@@ -249,6 +266,7 @@ static int add_func(const struct m_func *f, u32 image, struct m_func *to, bool k
 	to->library = copy(f->library, &err);
 	to->library_version = copy(f->library_version, &err);
 	to->note = copy(f->note, &err);
+	to->kind = copy(f->kind, &err);
 	return err;
 }
 
@@ -295,6 +313,24 @@ static void least(u64 *to, u64 v)
 	*to = v < *to ? v : *to;
 }
 
+/* One that finds no room would be missing in the sums without a word. */
+static int add_counters(struct merge *m, const struct recording *r)
+{
+	int err = m_counters__join(&m->to->counters, &r->counters, m->ctr);
+
+	for (u32 i = 0; !err && i < r->counters.nr; i++) {
+		if (m->ctr[i] >= 0 || r->counters.v[i].lack)
+			continue;
+		snprintf(
+			m->why, m->len,
+			"cannot merge %s: with its %s there are more than %d counters; record with "
+			"the same --counters",
+			m->name, r->counters.v[i].name, HB_CTRS);
+		err = -E2BIG;
+	}
+	return err;
+}
+
 static int add_ctrs(const struct merge *m, struct m_row *to, const struct m_row *row, u32 nr)
 {
 	int err = 0;
@@ -318,7 +354,6 @@ static int add_row(struct m_row *to, const struct m_row *row)
 	int err = 0;
 
 	err = add(&to->count, row->count);
-	err = add(&to->measured_ns, row->measured_ns) ? -EOVERFLOW : err;
 	err = add(&to->raw_sum_ns, row->raw_sum_ns) ? -EOVERFLOW : err;
 	err = add(&to->nested, row->nested) ? -EOVERFLOW : err;
 	err = add(&to->size_sum, row->size_sum) ? -EOVERFLOW : err;
@@ -380,14 +415,6 @@ static int add_rows(struct merge *m, const struct recording *r)
 			err = add_ctrs(m, &to->row[m->row[i]], row, r->counters.nr);
 	}
 	return err;
-}
-
-/* A time of the recording in the merged one, in which they follow each other without a gap. */
-static u64 rebase(const struct merge *m, const struct recording *r, u64 ns)
-{
-	u64 since = ns > r->begin_mono_ns ? ns - r->begin_mono_ns : 0, at;
-
-	return __builtin_add_overflow(m->at_ns, since, &at) || at > COUNT_MAX ? COUNT_MAX : at;
 }
 
 static int cmp_ctr_delta(const void *pa, const void *pb)
@@ -491,7 +518,7 @@ static int add_recording(struct merge *m, const struct recording *r)
 	err = add_targets(m, r);
 	err = err ? err : add_images(m, r);
 	err = err ? err : add_funcs(m, r);
-	err = err ? err : m_counters__join(&to->counters, &r->counters, m->ctr);
+	err = err ? err : add_counters(m, r);
 	err = err ? err : add_rows(m, r);
 	err = err ? err : add_intervals(m, r);
 	err = err ? err : add_coverage(&to->coverage, &r->coverage);
@@ -505,6 +532,7 @@ static int add_recording(struct merge *m, const struct recording *r)
 		to->cal[to->nr_cals++].mono_ns = at;
 	}
 	m->stacks += r->stacks.event != NULL;
+	m->requests += r->requests != NULL;
 	for (u32 i = 0; !err && i < r->nr_warnings; i++)
 		err = recording__warn(to, "%s", r->warning[i]);
 	return err;
@@ -535,9 +563,9 @@ static int start(struct merge *m, const struct recording *const *r, u32 nr)
 	to->interval = array_alloc(intervals, sizeof(*to->interval));
 	to->cal = array_alloc(cals, sizeof(*to->cal));
 	/* Each at most as many as there are in all recordings together. */
-	m->target = array_alloc(targets, sizeof(*m->target));
+	m->target = m->targets = array_alloc(targets, sizeof(*m->target));
 	m->image = array_alloc(images, sizeof(*m->image));
-	m->func = array_alloc(funcs, sizeof(*m->func));
+	m->func = m->funcs = array_alloc(funcs, sizeof(*m->func));
 	m->row = array_alloc(rows, sizeof(*m->row));
 	m->key = array_alloc(slots, sizeof(*m->key));
 	m->slot = array_alloc(slots, sizeof(*m->slot));
@@ -583,6 +611,12 @@ static int note_merge(struct merge *m, const char *const *names, u32 nr)
 		err = recording__warn(m->to,
 				      "the CPU stacks of %u of the merged captures are left out",
 				      m->stacks);
+	if (!err && m->requests)
+		err = recording__warn(
+			m->to,
+			"the requests of %u of the merged captures are left out: report "
+			"each by itself",
+			m->requests);
 	return err;
 }
 
@@ -600,8 +634,11 @@ static int add_all(struct merge *m, const struct recording *const *r, const char
 		if (r[i]->begin_wall_ns < m->to->begin_wall_ns)
 			m->to->begin_wall_ns = r[i]->begin_wall_ns;
 		m->at_ns = rebase(m, r[i], r[i]->end_mono_ns);
+		m->target += r[i]->nr_targets;
+		m->func += r[i]->nr_funcs;
 	}
 	m->to->end_mono_ns = m->at_ns;
+	err = err ? err : merged_measured(m->to, r, nr, m->targets, m->funcs);
 	if (!err && (m->to->nr_targets > MAX_INDEX || m->to->nr_images > MAX_INDEX ||
 		     m->to->nr_funcs > MAX_INDEX)) {
 		snprintf(m->why, m->len,
@@ -630,9 +667,9 @@ out:
 		snprintf(why, len, "cannot merge %s: the sums are too large to be exact", m.name);
 	else if (err && !*why)
 		snprintf(why, len, "cannot merge: %s", strerror(-err));
-	free(m.target);
+	free(m.targets);
 	free(m.image);
-	free(m.func);
+	free(m.funcs);
 	free(m.row);
 	free(m.key);
 	free(m.slot);

@@ -346,6 +346,27 @@ static void test_counters_that_are_not_there_or_of_few_calls_are_not_compared(vo
 	recording__free(r[1]);
 }
 
+static void test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0(void **state)
+{
+	struct recording *r[2] = {counted(1, 1000), counted(2, 1000)};
+	const struct compare_cell *cell;
+	struct compare c;
+
+	for (u32 row = 0; row < 2; row++)
+		r[0]->row[row].ctr[FAULTS].sum = r[0]->row[row].ctr[FAULTS].min =
+			r[0]->row[row].ctr[FAULTS].max = 0;
+	for (u32 i = 0; i < INTERVALS; i++)
+		for (u32 k = 0; k < r[0]->interval[i].nr_ctrs; k++)
+			if (r[0]->interval[i].ctr[k].ctr == FAULTS)
+				r[0]->interval[i].ctr[k].sum = 0;
+	cell = cell_of(&c, r, "page-faults");
+	assert_string_equal(verdict_names[cell->verdict], "not comparable");
+	assert_string_equal(cell->why, "page-faults of a: 0, to which there is no ratio");
+	compare__fini(&c);
+	recording__free(r[0]);
+	recording__free(r[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_the_table_of_counters_fits_into_100_columns),
 		cmocka_unit_test(
 			test_the_difference_of_two_readings_has_the_counters_of_the_calls_between),
+		cmocka_unit_test(test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0),
 		cmocka_unit_test(test_counters_that_find_no_room_in_a_merged_recording_refuse_it),
 		cmocka_unit_test(test_merged_recordings_have_the_sums_of_counters_of_one_name),
 		cmocka_unit_test(

@@ -467,6 +467,39 @@ static bool enough_intervals(const struct compare *c, const struct side_est *s, 
 	return false;
 }
 
+/* A side without a logarithm: a value is 0, not known, or not there in every run. */
+static void explain_no_value(const struct compare *c, const struct side_est *a,
+			     const struct side_est *b, u32 side, struct compare_cell *cell)
+{
+	const struct side_est *both[2] = {a, b};
+	char text[COMPARE_WHY];
+
+	for (u32 k = 0; k < 2; k++) {
+		const char *label = c->side[k ? side : 0].label;
+
+		for (u32 i = 0; i < both[k]->nr; i++) {
+			double value = both[k]->run[i].value;
+
+			if (!both[k]->sample[i]->func)
+				continue;
+			if (value == 0)
+				snprintf(text, sizeof(text),
+					 "%s of %s: 0, to which there is no ratio", a->m->name,
+					 label);
+			else if (isnan(value) && a->m->kind == METRIC_RATE)
+				snprintf(text, sizeof(text),
+					 "how long %s was measured in all is not known", label);
+			else
+				continue;
+			forbid(cell, VERDICT_NOT, text);
+			return;
+		}
+	}
+	forbid(cell, VERDICT_FEW,
+	       a->m->kind == METRIC_QUANTILE ? "no such percentile, or not in every run"
+					     : "not in every run");
+}
+
 /* ---- cells ---- */
 
 static void cell__init(struct compare_cell *cell)
@@ -518,9 +551,7 @@ static void judge(const struct compare *c, const struct compare_row *row, const 
 	if (a->m->kind == METRIC_COUNTER && !value_allowed(c, row, a, b, side, cell))
 		return;
 	if (isnan(a->log) || isnan(b->log)) {
-		forbid(cell, VERDICT_FEW,
-		       a->m->kind == METRIC_COUNTER ? "0, or not in every run"
-						    : "no such percentile, or not in every run");
+		explain_no_value(c, a, b, side, cell);
 		return;
 	}
 	if (!side_allowed(c, a, b, side, cell))

@@ -258,6 +258,35 @@ static void test_merged_recordings_have_the_sums_of_counters_of_one_name(void **
 	recording__free(r[1]);
 }
 
+/* As of a guest that stops counting: calls have it, and it is 0 in each. */
+static void test_zeros_of_a_counter_that_stood_still_are_not_merged(void **state)
+{
+	struct recording *r[2] = {counted(1, 1000), counted(2, 1000)}, *all;
+	const char *const names[] = {"a", "b"};
+	char why[512];
+
+	r[1]->counters.v[CYCLES].lack = strdup("it stayed at 0 in every call");
+	for (u32 i = 0; i < 2; i++) {
+		struct m_ctr *c = &r[1]->row[i].ctr[CYCLES];
+
+		c->sum = c->min = c->max = 0;
+	}
+	r[1]->begin_wall_ns += 3600 * 1000000000ULL;
+	for (u32 i = 0; i < 2; i++) {
+		const struct recording *order[2] = {r[i], r[!i]};
+
+		assert_int_equal(recordings_merge(order, names, 2, &all, why, sizeof(why)), 0);
+		assert_int_equal(all->row[0].count, 2 * CALLS);
+		assert_null(all->counters.v[CYCLES].lack);
+		assert_int_equal(all->row[0].ctr[CYCLES].calls, r[0]->row[0].ctr[CYCLES].calls);
+		assert_int_equal(all->row[0].ctr[CYCLES].sum, r[0]->row[0].ctr[CYCLES].sum);
+		assert_int_equal(all->row[0].ctr[CYCLES].min, r[0]->row[0].ctr[CYCLES].min);
+		recording__free(all);
+	}
+	recording__free(r[0]);
+	recording__free(r[1]);
+}
+
 /* Two lists of ten that have four names in common. */
 static void test_counters_that_find_no_room_in_a_merged_recording_refuse_it(void **state)
 {
@@ -377,6 +406,7 @@ int main(void)
 		cmocka_unit_test(
 			test_the_difference_of_two_readings_has_the_counters_of_the_calls_between),
 		cmocka_unit_test(test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0),
+		cmocka_unit_test(test_zeros_of_a_counter_that_stood_still_are_not_merged),
 		cmocka_unit_test(test_counters_that_find_no_room_in_a_merged_recording_refuse_it),
 		cmocka_unit_test(test_merged_recordings_have_the_sums_of_counters_of_one_name),
 		cmocka_unit_test(

@@ -313,12 +313,15 @@ static void least(u64 *to, u64 v)
 	*to = v < *to ? v : *to;
 }
 
-/* One that finds no room would be missing in the sums without a word. */
+/* One that finds no room would be missing in the sums without a word. What was not counted adds nothing:
+ * rows may have zeros of a counter that was found to stand still. */
 static int add_counters(struct merge *m, const struct recording *r)
 {
 	int err = m_counters__join(&m->to->counters, &r->counters, m->ctr);
 
 	for (u32 i = 0; !err && i < r->counters.nr; i++) {
+		if (r->counters.v[i].lack)
+			m->ctr[i] = -1;
 		if (m->ctr[i] >= 0 || r->counters.v[i].lack)
 			continue;
 		snprintf(

@@ -183,6 +183,20 @@ static void test_reports_show_requests_and_what_is_not_in_them(void **state)
 	recording__free(r);
 }
 
+/* A server that came when two thirds of the recording were over. */
+static void test_requests_a_second_are_over_the_time_of_their_process(void **state)
+{
+	struct recording *r = with_requests();
+	char *json;
+
+	r->target[0].begin_mono_ns = r->begin_mono_ns + 20 * SAMPLE_SECOND;
+	r->target[0].end_mono_ns = r->begin_mono_ns + 30 * SAMPLE_SECOND;
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(json, "\"per_s\": 100.000"));
+	free(json);
+	recording__free(r);
+}
+
 static void test_more_handlers_than_requests_are_said(void **state)
 {
 	struct recording *r = with_requests();
@@ -207,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_a_capture_keeps_requests),
 		cmocka_unit_test(test_a_row_of_a_function_that_is_not_there_is_damage),
 		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
+		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 	};
 

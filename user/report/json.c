@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/jsonw.h"
+#include "report/measured.h"
 #include "report/requests_report.h"
 
 static void print_dist(struct jsonw *w, const char *key, const struct m_dist *d)
@@ -342,9 +343,6 @@ static u64 calls_of(const struct recording *r, u32 target)
 static void print_target(struct jsonw *w, const struct recording *r, u32 target)
 {
 	const struct m_target *t = &r->target[target];
-	u64 measured = t->begin_mono_ns == M_NONE || t->end_mono_ns == M_NONE
-			       ? M_NONE
-			       : t->end_mono_ns - t->begin_mono_ns;
 
 	jsonw__object(w, NULL);
 	jsonw__u64(w, "pid", t->pid);
@@ -356,7 +354,7 @@ static void print_target(struct jsonw *w, const struct recording *r, u32 target)
 	jsonw__str(w, "language", t->language);
 	jsonw__u64(w, "cpu_ns", t->cpu_ns);
 	jsonw__u64(w, "rss_bytes", t->rss_bytes);
-	jsonw__u64(w, "measured_ns", measured);
+	jsonw__u64(w, "measured_ns", target_measured_ns(t));
 	jsonw__u64(w, "unmeasured_ns", t->unmeasured_ns);
 	jsonw__u64(w, "calls", calls_of(r, target));
 	jsonw__str(w, "end", t->end);

@@ -6,6 +6,14 @@
 
 #include "util/array.h"
 
+u64 target_measured_ns(const struct m_target *t)
+{
+	bool known = t->begin_mono_ns != M_NONE && t->end_mono_ns != M_NONE &&
+		     t->end_mono_ns >= t->begin_mono_ns;
+
+	return known ? t->end_mono_ns - t->begin_mono_ns : M_NONE;
+}
+
 struct span {
 	u64 begin, end;
 };

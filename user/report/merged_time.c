@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/measured.h"
 #include "util/array.h"
 
 /* "Not measured" makes the sum so. */
@@ -24,12 +25,10 @@ static void target_times(const struct recording *r, u64 *ns)
 {
 	for (u32 i = 0; i < r->nr_targets; i++) {
 		const struct m_target *t = &r->target[i];
-		bool known = t->begin_mono_ns != M_NONE && t->end_mono_ns != M_NONE &&
-			     t->end_mono_ns >= t->begin_mono_ns;
 
-		ns[i] = known	 ? t->end_mono_ns - t->begin_mono_ns
-			: t->end ? 0
-				 : r->coverage.measured_ns;
+		ns[i] = target_measured_ns(t);
+		if (ns[i] == M_NONE)
+			ns[i] = t->end ? 0 : r->coverage.measured_ns;
 	}
 	for (u32 i = 0; i < r->nr_rows; i++)
 		if (!r->row[i].overflow)

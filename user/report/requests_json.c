@@ -2,6 +2,7 @@
 /* requests_json.c - requests as JSON, unrounded; and what both forms of the report need of a row. */
 #include <math.h>
 
+#include "report/measured.h"
 #include "report/requests_report.h"
 
 const char *request_rule(const struct m_request *q)
@@ -16,8 +17,13 @@ double share_pct(u64 share)
 
 double requests_per_s(const struct recording *r, const struct m_request *q)
 {
-	u64 ns = r->coverage.measured_ns;
+	u64 ns = M_NONE;
 
+	/* A server may have come later, or gone. */
+	if (!q->overflow && q->target < r->nr_targets)
+		ns = target_measured_ns(&r->target[q->target]);
+	if (ns == M_NONE)
+		ns = r->coverage.measured_ns;
 	return ns && ns != M_NONE ? (double)q->latency.count * 1e9 / (double)ns : NAN;
 }
 

@@ -34,6 +34,19 @@ refused() {
     fi
 }
 
+# ---- captures of former versions ----
+
+# old FILE VERSION NOW: the rows are those of the present version, and none has counters.
+old() {
+    is "$(gzip -dc "$data/$1" | grep -o '"version":\[[0-9],[0-9]\]')" "\"version\":[$2]" "$1 is of $2"
+    is "$("$HBPROF" report --format csv --by size "$data/$1")" \
+        "$("$HBPROF" report --format csv --by size "$data/$3")" "- and has the rows of $3"
+    ok "- and is compared" sh -c \
+        "'$HBPROF' compare '$data/$1' '$data/$3' >'$HB_TMP/old.txt' 2>&1 && grep -q '1.00' '$HB_TMP/old.txt'"
+}
+old sample-1.0.hbp 1,0 sample.hbp
+old sample-stacks-1.1.hbp 1,1 sample-stacks.hbp
+
 # ---- what it does not write over ----
 
 cp "$sample" "$HB_TMP/in.hbp"

@@ -29,14 +29,16 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* include/linux/socket.h, include/linux/net.h, include/uapi/linux/stat.h, errno-base.h, errno.h */
-#define AF_UNIX	    1
-#define AF_INET	    2
-#define AF_INET6    10
-#define SOCK_STREAM 1
-#define SOCK_DGRAM  2
-#define S_IFMT	    0170000
-#define S_IFSOCK    0140000
-#define EINPROGRESS 115
+#define AF_UNIX	     1
+#define AF_INET	     2
+#define AF_INET6     10
+#define SOCK_STREAM  1
+#define SOCK_DGRAM   2
+#define S_IFMT	     0170000
+#define S_IFSOCK     0140000
+#define EINPROGRESS  115
+#define MSG_PEEK     2
+#define MSG_ERRQUEUE 0x2000
 
 /* System calls that threads are in. A full map is HB_REQ_CALLS_FULL. */
 struct {
@@ -59,6 +61,9 @@ struct {
 /* Written by user space. */
 bool req_go;	  /* there is Go code: a task is a goroutine, where one runs */
 u32 req_goid_off; /* offset of g.goid, 0: not known */
+
+/* Read by user space: io_urings that traced processes have set up. */
+u32 req_urings;
 
 /* The contexts, kernel/trace/trace_syscalls.c: struct syscall_tp_t of perf_call_bpf_enter(), _exit(). */
 struct sys_enter {
@@ -85,6 +90,7 @@ struct io {
 	u64 enter_ns, exit_ns;
 	u64 buf;
 	u64 bytes;
+	u64 have; /* of them at buf */
 	u64 pid_tgid;
 	u32 proc;
 	u32 op;
@@ -125,7 +131,7 @@ static __always_inline int fd_file(u64 fd, struct file **file)
 }
 
 /* The TCP socket of a descriptor of the running process. 0, or -1: it is none. */
-__noinline int hb_req_sock(u64 fd, struct conn_id *id)
+__noinline int hb_req_sock(u64 fd, struct conn_id *id, u32 op)
 {
 	struct file *file = NULL;
 	struct inode *inode;
@@ -151,7 +157,8 @@ __noinline int hb_req_sock(u64 fd, struct conn_id *id)
 	family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	type = (u16)BPF_CORE_READ(sock, type);
 	if ((family != AF_INET && family != AF_INET6) || type != SOCK_STREAM) {
-		count_other(family, type);
+		if (op <= HB_REQ_OP_WRITE)
+			count_other(family, type);
 		return -1;
 	}
 	id->sk = (u64)sk;
@@ -196,6 +203,18 @@ static __always_inline void row_add_conn(struct hb_req_row *r, const struct hb_r
 	req_raise(&r->waited_max_ns, c->waited_ns);
 }
 
+/* Codec calls behind the last byte out were taken for the exchange's own, as more of the answer might
+ * have followed. */
+static __always_inline void count_late(const struct hb_req_conn *c)
+{
+	if (!c->late_calls)
+		return;
+	req_count_n(HB_REQ_TIED_CALLS, -(u64)c->late_calls);
+	req_count_n(HB_REQ_TIED_NS, -c->late_ns);
+	req_count_n(HB_REQ_LATE_CALLS, c->late_calls);
+	req_count_n(HB_REQ_LATE_NS, c->late_ns);
+}
+
 /* The exchange is over, and had an answer: it is a request, unless it was a handshake. */
 __noinline int hb_req_finish(struct hb_req_conn *c)
 {
@@ -204,6 +223,7 @@ __noinline int hb_req_finish(struct hb_req_conn *c)
 
 	if (!c)
 		return 0;
+	count_late(c);
 	if (c->flags & HB_REQ_HANDSHAKE) {
 		req_count_n(HB_REQ_HANDSHAKES, 1);
 		return 0;
@@ -273,7 +293,7 @@ static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io
 	u8 b[4] = {};
 
 	c->flags |= HB_REQ_PEEKED;
-	if (!io->buf || io->bytes < 3 || bpf_probe_read_user(b, 3, (void *)io->buf))
+	if (!io->buf || io->have < 3 || bpf_probe_read_user(b, 3, (void *)io->buf))
 		return;
 	if (b[0] == 'P' && b[1] == 'R' && b[2] == 'I') {
 		c->state = HB_REQ_MULTIPLEXED;
@@ -289,40 +309,69 @@ static __always_inline bool looks_multiplexed(const struct io *io)
 {
 	u8 b[8] = {};
 
-	if (!io->buf || io->bytes < 9 || bpf_probe_read_user(b, 6, (void *)io->buf))
+	if (!io->buf || io->have < 9 || bpf_probe_read_user(b, 6, (void *)io->buf))
 		return false;
 	return b[0] == 0 && b[3] < 16 && !(b[5] & 0x80);
 }
 
-/*
- * HB_REQ_HANDSHAKE, when the data is what TLS says itself: handshakes, changes of cipher spec, alerts. From
- * 1.3 on some of that looks like data: an alert, told by its length, and the last words of the client's
- * handshake, which follow a change of cipher spec. 0, when there is data of the application.
- */
-__noinline int hb_req_tls(const struct io *io)
+/* Is the record that begins so what TLS says itself? From 1.3 on some of that looks like data: an alert,
+ * told by its length, and the last words of the client's handshake, behind a change of cipher spec. */
+static __always_inline bool tls_own(struct hb_req_conn *c, u8 type, u64 len)
 {
-	bool finished = false; /* a record of data would be that */
-	u64 at = 0;
+	bool next = c->flags & HB_REQ_TLS_NEXT;
 
-	if (!io || !io->buf)
+	c->flags &= ~(HB_REQ_TLS_OWN | HB_REQ_TLS_NEXT);
+	if (type == TLS_CHANGE)
+		c->flags |= HB_REQ_TLS_NEXT;
+	if (type == TLS_DATA && !next && len != TLS_ALERT_BYTES)
+		return false;
+	c->flags |= HB_REQ_TLS_OWN;
+	return true;
+}
+
+/* What of the record that bytes in are at came with this system call, of which at bytes are known. */
+static __always_inline u64 tls_take(struct hb_req_conn *c, const struct io *io, u64 at)
+{
+	u64 left = c->tls_left, more = io->bytes - at;
+
+	if (left > more)
+		left = more;
+	c->tls_left -= left;
+	return at + left;
+}
+
+/*
+ * HB_REQ_HANDSHAKE, when the data is what TLS says itself: handshakes, changes of cipher spec, alerts; 0,
+ * when there is data of the application. Records are followed over system calls, as OpenSSL reads the
+ * header of each and then the rest.
+ */
+__noinline int hb_req_tls(struct hb_req_conn *c, const struct io *io)
+{
+	bool own = true;
+	u64 at;
+
+	if (!c || !io || !io->buf || c->flags & HB_REQ_TLS_LOST)
 		return 0;
-	for (int i = 0; i < 4; i++) {
+	if (c->tls_left)
+		own = c->flags & HB_REQ_TLS_OWN;
+	at = tls_take(c, io, 0);
+	for (int i = 0; i < 8 && at < io->bytes; i++) {
 		u8 b[8] = {};
-		u64 len;
 
-		if (at + TLS_HEADER > io->bytes)
+		if (at + TLS_HEADER > io->have)
 			break;
-		if (bpf_probe_read_user(b, TLS_HEADER, (void *)(io->buf + at)) || b[1] != 3)
-			return 0;
-		len = (u64)b[3] << 8 | b[4];
-		if (b[0] == TLS_DATA && !finished && len != TLS_ALERT_BYTES)
-			return 0;
-		if (b[0] < TLS_CHANGE || b[0] > TLS_DATA)
-			return 0;
-		finished = b[0] == TLS_CHANGE;
-		at += TLS_HEADER + len;
+		if (bpf_probe_read_user(b, TLS_HEADER, (void *)(io->buf + at)) || b[1] != 3 ||
+		    b[0] < TLS_CHANGE || b[0] > TLS_DATA) {
+			own = false;
+			break;
+		}
+		c->tls_left = (u32)b[3] << 8 | b[4];
+		own &= tls_own(c, b[0], c->tls_left);
+		at = tls_take(c, io, at + TLS_HEADER);
 	}
-	return at ? HB_REQ_HANDSHAKE : 0;
+	if (at < io->bytes)
+		c->flags |= HB_REQ_TLS_LOST;
+	return own ? HB_REQ_HANDSHAKE : 0;
 }
 
 /* Data in. */
@@ -341,7 +390,7 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 		req_count_n(HB_REQ_MUXED, 1);
 		return;
 	}
-	hs = c->flags & HB_REQ_TLS ? hb_req_tls(io) : 0;
+	hs = c->flags & HB_REQ_TLS ? hb_req_tls(c, io) : 0;
 	if (state == HB_REQ_OPEN && (hs || !(c->flags & HB_REQ_HANDSHAKE))) {
 		/* More of the same. */
 		c->read_ns += c->side == HB_REQ_SERVER ? io->exit_ns - io->enter_ns : 0;
@@ -367,11 +416,30 @@ static __always_inline void conn_settle(struct hb_req_conn *c)
 	c->calls += __sync_fetch_and_and(&c->late_calls, 0);
 }
 
+/* Below this there is no room for an answer behind the line "HTTP/1.1 100 Continue" and its end. */
+#define INTERIM_BYTES 44
+
+/* An answer that only asks for the rest of the request: RFC 9110, 15.2.1. */
+static __always_inline bool is_interim(const struct io *io)
+{
+	u8 b[16] = {};
+
+	if (!io->buf || io->have < 12 || io->bytes >= INTERIM_BYTES ||
+	    bpf_probe_read_user(b, 12, (void *)io->buf))
+		return false;
+	return b[0] == 'H' && b[4] == '/' && b[8] == ' ' && b[9] == '1' && b[10] == '0' &&
+	       b[11] == '0';
+}
+
 /* Data out. */
 static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 {
 	u32 state = *(volatile u32 *)&c->state;
 
+	if ((state == HB_REQ_OPEN || state == HB_REQ_OLD) && is_interim(io)) {
+		c->bytes_out += io->bytes;
+		return;
+	}
 	if (state == HB_REQ_OLD)
 		c->state = HB_REQ_OLD_ANSWERED;
 	if (state == HB_REQ_IDLE) {
@@ -552,6 +620,21 @@ static __always_inline void remember_port(u16 port)
 		bpf_map_update_elem(&req_ports, &key, &one, BPF_ANY);
 }
 
+/* A look at data that stays to be read, or at what became of data sent: no transfer. The fourth argument
+ * is read by a helper: a program that does so itself cannot be attached where there are but three. */
+static __always_inline bool looks_only(const struct sys_enter *ctx, u64 cookie)
+{
+	u64 flags = 0;
+
+	if ((cookie & 3) != HB_REQ_OP_READ)
+		return false;
+	if (cookie & HB_REQ_OP_MSG)
+		bpf_probe_read_kernel(&flags, sizeof(flags), &ctx->arg[2]);
+	else if (cookie & HB_REQ_OP_RECV)
+		bpf_probe_read_kernel(&flags, sizeof(flags), &ctx->arg[3]);
+	return flags & (MSG_PEEK | MSG_ERRQUEUE);
+}
+
 SEC("tp")
 int hb_req_enter(struct sys_enter *ctx)
 {
@@ -563,7 +646,9 @@ int hb_req_enter(struct sys_enter *ctx)
 		return 0;
 	call.fd = ctx->arg[0];
 	cookie = bpf_get_attach_cookie(ctx);
-	if (cookie & HB_REQ_OP_BUF)
+	if (looks_only(ctx, cookie))
+		return 0;
+	if (cookie & (HB_REQ_OP_BUF | HB_REQ_OP_IOV | HB_REQ_OP_MSG))
 		call.buf = ctx->arg[1];
 	if (cookie & HB_REQ_OP_SPLICE)
 		call.fd |= ctx->arg[2] << 32;
@@ -586,13 +671,39 @@ static __always_inline int io_sock(const struct hb_req_call *call, u64 cookie, s
 				   struct io *io, struct conn_id *id)
 {
 	if (io->op == HB_REQ_OP_ACCEPT)
-		return hb_req_sock(ret, id);
-	if (!hb_req_sock((u32)call->fd, id))
+		return hb_req_sock(ret, id, io->op);
+	if (!hb_req_sock((u32)call->fd, id, io->op))
 		return 0;
-	if (!(cookie & HB_REQ_OP_SPLICE) || hb_req_sock(call->fd >> 32, id))
+	if (!(cookie & HB_REQ_OP_SPLICE) || hb_req_sock(call->fd >> 32, id, io->op))
 		return -1;
 	io->op = HB_REQ_OP_WRITE;
 	return 0;
+}
+
+/* user/msghdr and iovec of include/linux/socket.h, include/uapi/linux/uio.h. */
+struct user_iov {
+	u64 base, len;
+};
+#define MSG_IOV_OFF 16
+
+/* Where the data is, and how much of it is in one piece: of a vector, the first part. */
+static __always_inline void find_data(struct io *io, u64 cookie)
+{
+	struct user_iov iov = {};
+	u64 at = io->buf;
+
+	io->have = io->bytes;
+	if (!(cookie & (HB_REQ_OP_IOV | HB_REQ_OP_MSG)))
+		return;
+	io->buf = 0;
+	if (cookie & HB_REQ_OP_MSG &&
+	    bpf_probe_read_user(&at, sizeof(at), (void *)(at + MSG_IOV_OFF)))
+		return;
+	if (bpf_probe_read_user(&iov, sizeof(iov), (void *)at))
+		return;
+	io->buf = iov.base;
+	if (iov.len < io->have)
+		io->have = iov.len;
 }
 
 static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64 ret, struct io *io)
@@ -607,9 +718,10 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 		return 0;
 	if (io->op == HB_REQ_OP_ACCEPT)
 		remember_port(id.lport);
-	if (io->op <= HB_REQ_OP_WRITE)
-		return on_data(&id, c, io);
-	return 0;
+	if (io->op > HB_REQ_OP_WRITE)
+		return 0;
+	find_data(io, cookie);
+	return on_data(&id, c, io);
 }
 
 SEC("tp")
@@ -617,19 +729,23 @@ int hb_req_exit(struct sys_exit *ctx)
 {
 	u64 pid_tgid = current_pid_tgid(), cookie;
 	int proc = req_proc(pid_tgid >> 32);
-	struct hb_req_call *found, call;
+	struct hb_req_call *found, call = {};
 	s64 ret = ctx->ret;
 	struct io io = {};
 
 	if (proc < 0)
 		return 0;
-	found = bpf_map_lookup_elem(&req_calls, &pid_tgid);
-	if (!found)
-		return 0; /* entered before recording began, or counted as without room */
-	call = *found;
-	bpf_map_delete_elem(&req_calls, &pid_tgid);
 	cookie = bpf_get_attach_cookie(ctx);
 	io.op = cookie & 3;
+	found = bpf_map_lookup_elem(&req_calls, &pid_tgid);
+	if (found) {
+		call = *found;
+		bpf_map_delete_elem(&req_calls, &pid_tgid);
+	} else if (io.op != HB_REQ_OP_ACCEPT) {
+		/* Entered before recording began, or counted as without room. What accept() returns
+		 * needs no entry, and servers wait in it. */
+		return 0;
+	}
 	if (!io_done(io.op, ret))
 		return 0;
 	io.exit_ns = bpf_ktime_get_ns();
@@ -639,6 +755,15 @@ int hb_req_exit(struct sys_exit *ctx)
 	io.pid_tgid = pid_tgid;
 	io.proc = proc;
 	return on_io(&call, cookie, ret, &io);
+}
+
+/* Behind io_uring_setup(2): what moves by it passes none of the programs above. */
+SEC("tp")
+int hb_req_uring(struct sys_exit *ctx)
+{
+	if (ctx->ret >= 0 && req_proc(current_pid_tgid() >> 32) >= 0)
+		__sync_fetch_and_add(&req_urings, 1);
+	return 0;
 }
 
 /* Args: include/trace/events/tcp.h. Runs in whatever task is interrupted, for every process's sockets. */

@@ -22,6 +22,9 @@ enum hb_req_op {
 };
 #define HB_REQ_OP_BUF	 0x10 /* flag: the second argument is the data itself */
 #define HB_REQ_OP_SPLICE 0x20 /* flag: the third argument is a descriptor, that of data going out */
+#define HB_REQ_OP_IOV	 0x40 /* flag: the second argument is an array of struct iovec */
+#define HB_REQ_OP_MSG	 0x80 /* flag: it is a struct msghdr; the third argument are MSG_ flags */
+#define HB_REQ_OP_RECV	 0x100 /* flag: the fourth argument are MSG_ flags */
 
 enum hb_req_side {
 	HB_REQ_SERVER,	/* exchanges on accepted connections; port: the local one */
@@ -43,6 +46,9 @@ enum hb_req_state {
 #define HB_REQ_PEEKED	 0x02 /* the first bytes have been looked at */
 #define HB_REQ_HANDSHAKE 0x04 /* the open exchange is part of the TLS handshake */
 #define HB_REQ_PAUSED	 0x08 /* more than HB_REQ_PAUSE_NS between two of its bytes out */
+#define HB_REQ_TLS_OWN	 0x10 /* the record that bytes in are at is TLS's own, no data */
+#define HB_REQ_TLS_NEXT	 0x20 /* ... and so is the one behind it, whatever its type */
+#define HB_REQ_TLS_LOST	 0x40 /* where records begin is not known any more: all is data */
 
 #define HB_REQ_PAUSE_NS	 1000000000ULL
 
@@ -70,9 +76,9 @@ struct hb_req_conn {
 	u32 row;	  /* index into req_rows; 0: not known yet */
 	u16 lport, rport; /* host byte order */
 	u16 proc;
-	u8 side;  /* enum hb_req_side */
-	u8 flags; /* HB_REQ_TLS... */
-	u32 pad;
+	u8 side;      /* enum hb_req_side */
+	u8 flags;     /* HB_REQ_TLS... */
+	u32 tls_left; /* bytes in that the record is still to have */
 };
 
 /* A system call that a thread is in. */

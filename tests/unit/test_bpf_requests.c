@@ -102,9 +102,11 @@ static void sys_call(u64 cookie, u64 fd, u64 ns, s64 ret)
 	leave_call(cookie, ret);
 }
 
+/* Its entry is not looked at. */
 static void conn_accept(u32 fd)
 {
-	sys_call(HB_REQ_OP_ACCEPT, 7, 10, fd);
+	w_pass(10);
+	leave_call(HB_REQ_OP_ACCEPT, fd);
 }
 
 static void conn_connect(u32 fd, s64 ret)
@@ -429,6 +431,10 @@ static void test_files_and_other_sockets_are_no_connections(void **state)
 	assert_int_equal(count(HB_REQ_UNIX), 2);
 	assert_int_equal(count(HB_REQ_DATAGRAM), 2);
 	assert_int_equal(count(HB_REQ_OTHER), 2);
+	conn_accept(2); /* no data */
+	conn_connect(3, 0);
+	assert_int_equal(count(HB_REQ_UNIX), 2);
+	assert_int_equal(count(HB_REQ_DATAGRAM), 2);
 	check_no_loss();
 }
 
@@ -474,6 +480,21 @@ static void test_nothing_is_seen_before_recording_begins(void **state)
 	leave_call(HB_REQ_OP_READ, 100); /* of a call that has no entry */
 	assert_int_equal(kernel__map_nr(HOST_MAP(REQ_CONNS)), 0);
 	check_no_loss();
+}
+
+static void test_an_accept_that_waited_before_recording_began_is_one(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	w_pass(45);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_ACCEPTED), 1);
+	assert_int_equal(count(HB_REQ_FOUND), 0);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->sum_ns, 50);
+	check_begun(0);
 }
 
 /* ---- protocols ---- */
@@ -586,6 +607,163 @@ static void test_http2_on_a_connection_found_open_is_told_by_its_frames(void **s
 	conn_write(1, 5, 100);
 	assert_int_equal(count(HB_REQ_MUXED), 1);
 	assert_int_equal(count(HB_REQ_BEGUN), 0);
+}
+
+static void test_a_preface_in_a_message_or_a_vector_is_seen_too(void **state)
+{
+	static const u64 cookie[] = {HB_REQ_OP_READ | HB_REQ_OP_MSG,
+				     HB_REQ_OP_READ | HB_REQ_OP_IOV};
+	u64 iov[2] = {BUF + 1024, 64}, msg[4] = {0, 0, BUF + 2048, 1};
+
+	w_thread(5);
+	kernel__user_write(BUF + 1024, "PRI * HTTP/2.0", 15);
+	kernel__user_write(BUF + 2048, iov, sizeof(iov));
+	for (u32 i = 0; i < 2; i++) {
+		if (i)
+			kernel__user_write(BUF, iov, sizeof(iov));
+		else
+			kernel__user_write(BUF, msg, sizeof(msg));
+		conn_accept(1 + i);
+		sys_call(cookie[i], 1 + i, 5, 100);
+		conn_write(1 + i, 5, 100);
+		conn_gone(1 + i);
+	}
+	assert_int_equal(count(HB_REQ_MUXED), 2);
+	assert_int_equal(count(HB_REQ_BEGUN), 0);
+}
+
+/* As OpenSSL reads: the header, and then what it says. */
+static void read_record(u8 type, u8 len)
+{
+	tls_says(type, len, 0, 0);
+	conn_read(1, 5, 5);
+	kernel__user_write(BUF, "\x01no header\x17\x03", 12);
+	conn_read(1, 5, len);
+}
+
+static void test_tls_records_read_in_parts_are_followed(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	read_record(22, 195);
+	conn_write(1, 5, 900);
+	read_record(20, 1);
+	read_record(23, 69);
+	conn_write(1, 5, 100); /* session tickets */
+	for (u32 i = 0; i < 2; i++) {
+		read_record(23, 75);
+		w_pass(40);
+		conn_write(1, 5, 100);
+	}
+	read_record(23, 19); /* an alert */
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_HANDSHAKES), 3);
+	assert_int_equal(server()->count, 2);
+	assert_int_equal(server()->tls, 2);
+	assert_int_equal(server()->sum_ns, 2 * (5 + 40 + 5));
+	check_begun(0);
+}
+
+static void test_the_end_of_a_handshake_in_bits_and_the_request_behind_it(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	tls_says(22, 195, 0, 0);
+	conn_read(1, 5, 150);
+	conn_read(1, 5, 50);
+	conn_write(1, 5, 900);
+	tls_says(20, 1, 23, 69);
+	conn_read(1, 5, 20);
+	tls_says(23, 75, 0, 0);
+	kernel__user_write(BUF, "rest", 4);
+	conn_read(1, 5, 60);
+	tls_says(23, 75, 0, 0);
+	conn_read(1, 5, 80);
+	w_pass(45);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_HANDSHAKES), 2);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->sum_ns, 50);
+	check_begun(0);
+}
+
+static void test_plain_data_behind_a_handshake_is_data(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	tls_says(22, 195, 0, 0);
+	conn_read(1, 5, 200);
+	conn_write(1, 5, 900);
+	for (u32 i = 0; i < 2; i++) { /* the kernel has taken over TLS */
+		conn_says("GET / HTTP/1.1");
+		conn_read(1, 5, 80);
+		w_pass(45);
+		conn_write(1, 5, 100);
+	}
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_HANDSHAKES), 1);
+	assert_int_equal(server()->count, 2);
+	check_begun(0);
+}
+
+static void test_an_answer_that_asks_for_the_rest_is_none(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	conn_says("HTTP/1.1 100 Continue\r\n\r\n");
+	conn_write(1, 5, 25);
+	w_pass(1000);
+	conn_read(1, 5, 200);
+	w_pass(80);
+	conn_says("HTTP/1.1 200 OK\r\n");
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->sum_ns, 5 + 1000 + 5 + 80 + 5);
+	assert_int_equal(server()->bytes_in, 300);
+	assert_int_equal(server()->bytes_out, 125);
+	check_begun(0);
+}
+
+static void test_a_client_that_is_asked_for_the_rest_makes_one_request(void **state)
+{
+	w_thread(5);
+	conn_connect(2, 0);
+	conn_write(2, 5, 100);
+	conn_says("HTTP/1.1 100 Continue\r\n\r\n");
+	conn_read(2, 5, 25);
+	conn_write(2, 5, 200);
+	conn_says("HTTP/1.1 200 OK\r\n");
+	conn_read(2, 85, 100);
+	conn_gone(2);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 40002)->count, 1);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 40002)->sum_ns, 100);
+	check_begun(0);
+}
+
+static void test_a_look_at_data_is_no_transfer(void **state)
+{
+	static const u64 cookie[] = {HB_REQ_OP_READ | HB_REQ_OP_MSG,
+				     HB_REQ_OP_READ | HB_REQ_OP_BUF | HB_REQ_OP_RECV};
+	struct sys_enter peek[] = {{.arg = {1, BUF, 2}}, {.arg = {1, BUF, 100, 2}}};
+
+	w_thread(5);
+	conn_accept(1);
+	for (u32 i = 0; i < 2; i++) {
+		run_current();
+		kernel.cookie = cookie[i];
+		hb_req_enter(&peek[i]);
+		leave_call(cookie[i], 100);
+	}
+	assert_int_equal(count(HB_REQ_BEGUN), 0);
+	conn_read(1, 5, 100);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->bytes_in, 100);
+	check_begun(0);
 }
 
 /* ---- the tie ---- */
@@ -706,6 +884,10 @@ static void test_a_call_after_the_answer_is_not_in_its_latency(void **state)
 	assert_int_equal(server()->sum_ns, 105);
 	assert_int_equal(server()->codec_ns, 100);
 	assert_int_equal(server()->codec_calls, 1);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_TIED_NS), 100);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
+	assert_int_equal(count(HB_REQ_LATE_NS), 5000);
 	/* ... but where more of the answer follows, it was in it. */
 	conn_write(1, 5, 100);
 	call(&c, 300);
@@ -713,6 +895,8 @@ static void test_a_call_after_the_answer_is_not_in_its_latency(void **state)
 	conn_gone(1);
 	assert_int_equal(server()->codec_ns, 400);
 	assert_int_equal(server()->codec_calls, 2);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 2);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
 }
 
 static void test_an_encoder_that_writes_itself_is_in_the_request_up_to_its_last_write(void **state)
@@ -855,8 +1039,9 @@ static void test_full_calls_are_counted(void **state)
 	w_thread(5);
 	kernel__map_resize(HOST_MAP(REQ_CALLS), 0);
 	conn_accept(1);
+	conn_read(1, 5, 100);
 	assert_int_equal(count(HB_REQ_CALLS_FULL), 1);
-	assert_int_equal(count(HB_REQ_ACCEPTED), 0);
+	assert_int_equal(count(HB_REQ_BEGUN), 0);
 }
 
 static void test_a_task_that_cannot_be_remembered_is_counted(void **state)
@@ -933,12 +1118,20 @@ int main(void)
 		T(test_splice_goes_to_the_socket_at_either_end),
 		T(test_other_processes_are_not_looked_at),
 		T(test_nothing_is_seen_before_recording_begins),
+		T(test_an_accept_that_waited_before_recording_began_is_one),
 		T(test_a_tls_handshake_is_no_request),
 		T(test_a_tls_alert_is_no_request),
 		T(test_a_request_in_the_same_read_as_the_handshakes_end_is_one),
 		T(test_a_request_right_behind_the_handshake_is_one),
 		T(test_http2_is_left_to_the_handlers),
 		T(test_http2_on_a_connection_found_open_is_told_by_its_frames),
+		T(test_a_preface_in_a_message_or_a_vector_is_seen_too),
+		T(test_tls_records_read_in_parts_are_followed),
+		T(test_the_end_of_a_handshake_in_bits_and_the_request_behind_it),
+		T(test_plain_data_behind_a_handshake_is_data),
+		T(test_an_answer_that_asks_for_the_rest_is_none),
+		T(test_a_client_that_is_asked_for_the_rest_makes_one_request),
+		T(test_a_look_at_data_is_no_transfer),
 		T(test_a_codec_call_belongs_to_what_its_thread_last_read_from),
 		T(test_a_goroutine_keeps_its_request_on_any_thread),
 		T(test_a_goroutine_in_the_g_of_another_has_not_read),

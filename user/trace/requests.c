@@ -29,13 +29,13 @@ static const struct syscall {
 	u32 cookie;
 } syscalls[] = {
 	{"read", HB_REQ_OP_READ | HB_REQ_OP_BUF},
-	{"readv", HB_REQ_OP_READ},
-	{"recvfrom", HB_REQ_OP_READ | HB_REQ_OP_BUF},
-	{"recvmsg", HB_REQ_OP_READ},
+	{"readv", HB_REQ_OP_READ | HB_REQ_OP_IOV},
+	{"recvfrom", HB_REQ_OP_READ | HB_REQ_OP_BUF | HB_REQ_OP_RECV},
+	{"recvmsg", HB_REQ_OP_READ | HB_REQ_OP_MSG},
 	{"write", HB_REQ_OP_WRITE | HB_REQ_OP_BUF},
-	{"writev", HB_REQ_OP_WRITE},
+	{"writev", HB_REQ_OP_WRITE | HB_REQ_OP_IOV},
 	{"sendto", HB_REQ_OP_WRITE | HB_REQ_OP_BUF},
-	{"sendmsg", HB_REQ_OP_WRITE},
+	{"sendmsg", HB_REQ_OP_WRITE | HB_REQ_OP_MSG},
 	{"sendfile64", HB_REQ_OP_WRITE},
 	{"splice", HB_REQ_OP_READ | HB_REQ_OP_SPLICE},
 	{"accept", HB_REQ_OP_ACCEPT},
@@ -45,7 +45,7 @@ static const struct syscall {
 
 #define NR_SYSCALLS (sizeof(syscalls) / sizeof(*syscalls))
 
-_Static_assert(2 * NR_SYSCALLS + 1 <= REQUESTS_LINKS, "room for both ends of each, and one");
+_Static_assert(2 * NR_SYSCALLS + 2 <= REQUESTS_LINKS, "room for both ends of each, and two");
 
 /* ---- programs and maps --------------------------------------------------------------------- */
 
@@ -115,6 +115,7 @@ void requests__prepare(struct hbprof_bpf *k, bool on)
 	bpf_program__set_autoload(k->progs.hb_req_enter, false);
 	bpf_program__set_autoload(k->progs.hb_req_exit, false);
 	bpf_program__set_autoload(k->progs.hb_req_gone, false);
+	bpf_program__set_autoload(k->progs.hb_req_uring, false);
 	bpf_map__set_autocreate(k->maps.req_calls, false);
 	bpf_map__set_autocreate(k->maps.req_ports, false);
 }
@@ -163,7 +164,8 @@ static int keep_link(struct requests *r, struct bpf_link *l)
 	return 0;
 }
 
-/* Both ends of a system call, the exit first: what enters then is sure to be seen leaving. */
+/* Both ends of a system call, the exit first: what enters then is sure to be seen leaving. What accept()
+ * returns needs no entry, and servers wait in it when recording begins. */
 static int attach_syscall(struct requests *r, const struct syscall *sc)
 {
 	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = sc->cookie);
@@ -174,13 +176,23 @@ static int attach_syscall(struct requests *r, const struct syscall *sc)
 	snprintf(leave, sizeof(leave), "sys_exit_%s", sc->name);
 	err = keep_link(r, bpf_program__attach_tracepoint_opts(r->skel->progs.hb_req_exit,
 							       "syscalls", leave, &opts));
-	if (!err)
+	if (!err && (sc->cookie & 3) != HB_REQ_OP_ACCEPT)
 		err = keep_link(r, bpf_program__attach_tracepoint_opts(r->skel->progs.hb_req_enter,
 								       "syscalls", enter, &opts));
 	if (err)
 		log_err("cannot see requests: tracepoint syscalls/%s: %s%s", enter, strerror(-err),
 			remedy(err));
 	return err;
+}
+
+/* A kernel without io_uring lacks the tracepoint. */
+static void attach_uring(struct requests *r)
+{
+	struct bpf_link *l = bpf_program__attach_tracepoint(r->skel->progs.hb_req_uring, "syscalls",
+							    "sys_exit_io_uring_setup");
+
+	if (l)
+		r->link[r->nr_links++] = l;
 }
 
 int requests__attach(struct requests *r)
@@ -193,7 +205,9 @@ int requests__attach(struct requests *r)
 		return err;
 	err = keep_link(r, bpf_program__attach_raw_tracepoint(r->skel->progs.hb_req_gone,
 							      "tcp_destroy_sock"));
-	if (err)
+	if (!err)
+		attach_uring(r);
+	else
 		log_err("cannot see requests: raw tracepoint tcp_destroy_sock: %s", strerror(-err));
 	return err;
 }
@@ -282,12 +296,14 @@ void requests__start(struct requests *r, struct recording *rec)
 	for (u32 i = 0; r && i < r->plan->nr_procs; i++) {
 		int pid = (int)r->plan->proc[i].proc->pid;
 
-		if (uses_io_uring(pid))
+		if (uses_io_uring(pid)) {
+			r->said_uring = true;
 			recording__warn(
 				rec,
 				"process %d uses io_uring: what it reads and writes by it is "
 				"not seen, and requests served so are missing",
 				pid);
+		}
 		read_ports(r, pid, "tcp");
 		read_ports(r, pid, "tcp6");
 	}

@@ -16,6 +16,7 @@ struct requests {
 	const struct plan *plan;
 	struct bpf_link *link[REQUESTS_LINKS];
 	u32 nr_links;
+	bool said_uring; /* that io_uring is used */
 };
 
 #endif

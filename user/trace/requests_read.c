@@ -62,6 +62,10 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 	struct hb_req_row *r = c->row < rows->nr ? &rows->v[c->row] : &rows->v[0];
 	u64 ns = c->last_ns - c->begin_ns, codec;
 
+	out->n[HB_REQ_TIED_CALLS] -= c->late_calls;
+	out->n[HB_REQ_TIED_NS] -= c->late_calls ? c->late_ns : 0;
+	out->n[HB_REQ_LATE_CALLS] += c->late_calls;
+	out->n[HB_REQ_LATE_NS] += c->late_calls ? c->late_ns : 0;
 	if (c->flags & HB_REQ_HANDSHAKE) {
 		out->n[HB_REQ_HANDSHAKES]++;
 		return;
@@ -244,6 +248,12 @@ int requests__read(struct requests *r, bool final, struct recording *rec)
 	if (!err)
 		err = fill_rows(r, &rows, out);
 	free(rows.v);
+	if (!err && final && r->skel->bss->req_urings && !r->said_uring)
+		recording__warn(
+			rec,
+			"%u io_urings were set up while requests were recorded: what is read "
+			"and written by them is not seen, and requests served so are missing",
+			r->skel->bss->req_urings);
 	if (err)
 		m_requests__free(out);
 	else

@@ -211,6 +211,43 @@ static void test_more_handlers_than_requests_are_said(void **state)
 	recording__free(r);
 }
 
+static void test_a_share_of_calls_that_have_no_time_is_not_given(void **state)
+{
+	struct recording *r = with_requests();
+	u64 *n = r->coverage.n;
+	char *text, *json;
+
+	n[HB_FN_ENTRIES] = 1000;
+	n[HB_FN_UNKNOWN] = 51;
+	n[HB_FN_DROPPED] = 0;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(text, "5.1% of all calls have no time"));
+	assert_non_null(strstr(json, "\"codec_share_pct\": null"));
+	assert_non_null(strstr(json, "\"codec_share_p50_pct\": null"));
+	free(text);
+	free(json);
+	n[HB_FN_UNKNOWN] = 50;
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(json, "\"codec_share_pct\": 23.56"));
+	free(json);
+	recording__free(r);
+}
+
+/* Calls behind the last byte out are tied to a request and not within it. */
+static void test_codecs_are_not_more_than_all_of_a_requests_time(void **state)
+{
+	struct recording *r = with_requests();
+	char *text;
+
+	r->requests->row[0].codec[0].ns = 1000 * r->requests->row[0].latency.sum_ns;
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(
+		strstr(text, "of the codec time tied to it cJSON decode 100.0% (1,000 calls)"));
+	free(text);
+	recording__free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +260,8 @@ int main(void)
 		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
+		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),
+		cmocka_unit_test(test_codecs_are_not_more_than_all_of_a_requests_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

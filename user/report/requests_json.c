@@ -15,6 +15,20 @@ double share_pct(u64 share)
 	return share == M_NONE ? NAN : (double)share / 100;
 }
 
+double lost_calls_pct(const struct recording *r)
+{
+	const u64 *n = r->coverage.n;
+	double entries = (double)n[HB_FN_ENTRIES];
+	double lost = (double)n[HB_FN_UNKNOWN] + (double)n[HB_FN_DROPPED];
+
+	return entries > 0 ? lost / entries * 100 : NAN;
+}
+
+double codec_share_pct(const struct recording *r, u64 share)
+{
+	return lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? NAN : share_pct(share);
+}
+
 double requests_per_s(const struct recording *r, const struct m_request *q)
 {
 	u64 ns = M_NONE;
@@ -92,9 +106,9 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	print_latency(w, &q->latency);
 	jsonw__u64(w, "codec_calls", q->codec_calls);
 	jsonw__u64(w, "codec_ns", q->codec_ns);
-	jsonw__num(w, "codec_share_pct", share_pct(m_request__share(q)), 2);
-	jsonw__num(w, "codec_share_p50_pct", share_pct(m_request__share_p50(q)), 2);
-	jsonw__num(w, "codec_share_p99_pct", share_pct(m_request__share_p99(q)), 2);
+	jsonw__num(w, "codec_share_pct", codec_share_pct(r, m_request__share(q)), 2);
+	jsonw__num(w, "codec_share_p50_pct", codec_share_pct(r, m_request__share_p50(q)), 2);
+	jsonw__num(w, "codec_share_p99_pct", codec_share_pct(r, m_request__share_p99(q)), 2);
 	print_io(w, q);
 	print_codecs(w, q);
 	jsonw__end_object(w);

@@ -19,6 +19,12 @@ void requests_json(struct view *v, struct jsonw *w);
 const char *request_rule(const struct m_request *q);
 /* Percent of a share in 1/10,000; NaN for M_NONE. */
 double share_pct(u64 share);
+/* The same of a codec's share in requests: NaN, too, when too many calls have no time to be counted. */
+double codec_share_pct(const struct recording *r, u64 share);
+/* Percent of the measured functions' calls that have no time; NaN: there were none. */
+double lost_calls_pct(const struct recording *r);
+/* From here on a share is not given: it would be too small by as much. */
+#define REQUESTS_MAX_LOST_PCT 5.0
 double requests_per_s(const struct recording *r, const struct m_request *q);
 /* Why a part of the traffic is not in the rows; NULL: no such counter was hit or it needs no words. */
 extern const char *const request_losses[HB_REQ_LOSS_NR];

@@ -88,15 +88,37 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	at[C_P99] = cell_ns(text[C_P99], dist_quantile(d, DIST_P99));
 	at[C_P999] = cell_ns(text[C_P999], dist_quantile(d, DIST_P999));
 	at[C_MAX] = cell_ns(text[C_MAX], d->count ? d->max_ns : M_NONE);
-	at[C_SHARE] = cell_pct(text[C_SHARE], share_pct(m_request__share(q)));
-	at[C_SHARE50] = cell_pct(text[C_SHARE50], share_pct(m_request__share_p50(q)));
-	at[C_SHARE99] = cell_pct(text[C_SHARE99], share_pct(m_request__share_p99(q)));
+	at[C_SHARE] = cell_pct(text[C_SHARE], codec_share_pct(r, m_request__share(q)));
+	at[C_SHARE50] = cell_pct(text[C_SHARE50], codec_share_pct(r, m_request__share_p50(q)));
+	at[C_SHARE99] = cell_pct(text[C_SHARE99], codec_share_pct(r, m_request__share_p99(q)));
 	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
-	at[C_CALLS] = text[C_CALLS];
+	at[C_CALLS] = lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a" : text[C_CALLS];
 	at[C_IN] = io ? cell_bytes(text[C_IN], q->bytes_in) : NULL;
 	at[C_OUT] = io ? cell_bytes(text[C_OUT], q->bytes_out) : NULL;
 	grid__row(grid, at);
 	strbuf__fini(&where);
+}
+
+/* Codecs by their part of all codec time that is tied to the requests: that is not the part of it within
+ * them, which the table has, as a call behind the last byte out is in here, too. */
+static void add_codecs(struct strbuf *s, const struct m_request *q)
+{
+	char buf[CELL], pct[CELL];
+	double sum = 0;
+
+	for (u32 i = 0; i < q->nr_codecs; i++)
+		sum += (double)q->codec[i].ns;
+	for (u32 i = 0; i < q->nr_codecs; i++) {
+		strbuf__adds(s, i ? ", " : " of the codec time tied to it ");
+		add_name(s, q->codec[i].codec);
+		strbuf__addc(s, ' ');
+		add_name(s, q->codec[i].op);
+		strbuf__addf(s, " %s (%s calls)",
+			     cell_pct(pct, sum > 0 ? (double)q->codec[i].ns / sum * 100 : NAN),
+			     cell_count(buf, q->codec[i].calls));
+	}
+	if (q->nr_codecs)
+		strbuf__addc(s, ';');
 }
 
 /* Which codec, and the system calls: for each row that has requests. */
@@ -110,17 +132,10 @@ static void print_parts(struct view *v, const struct m_request *q)
 		return;
 	strbuf__init(&s, MAX_PARA);
 	where_text(v, q, &s);
-	strbuf__adds(&s, ", of a request's time:");
-	for (u32 i = 0; i < q->nr_codecs; i++) {
-		strbuf__addc(&s, ' ');
-		add_name(&s, q->codec[i].codec);
-		strbuf__addc(&s, ' ');
-		add_name(&s, q->codec[i].op);
-		strbuf__addf(&s, " %s (%s calls),",
-			     cell_pct(pct, pct_of(q->codec[i].ns, d->sum_ns)),
-			     cell_count(buf, q->codec[i].calls));
-	}
-	strbuf__addf(&s, " read %s,", cell_pct(pct, pct_of(q->read_ns, d->sum_ns)));
+	strbuf__addc(&s, ',');
+	add_codecs(&s, q);
+	strbuf__addf(&s, " of a request's time read %s,",
+		     cell_pct(pct, pct_of(q->read_ns, d->sum_ns)));
 	strbuf__addf(&s, " write %s;", cell_pct(pct, pct_of(q->write_ns, d->sum_ns)));
 	strbuf__addf(&s, " to the first byte of the answer %s on average, at most %s",
 		     cell_ns(buf, q->first_sum_ns / d->count), cell_ns(pct, q->first_max_ns));
@@ -134,6 +149,12 @@ static void print_parts(struct view *v, const struct m_request *q)
 			"; %s had a pause of over 1s in the answer (a stream, or a server's own "
 			"message): they last until its end",
 			cell_count(buf, q->paused));
+	if (q->tls)
+		strbuf__addf(
+			&s,
+			"; %s on connections with TLS: should these carry HTTP/2, which cannot be "
+			"told, trust the handlers' rows",
+			cell_count(buf, q->tls));
 	if (q->unanswered)
 		strbuf__addf(&s, "; %s without an answer are not counted",
 			     cell_count(buf, q->unanswered));
@@ -161,6 +182,11 @@ static void print_tied(struct view *v, const struct m_requests *r)
 		    cell_pct(pct, share_pct(m_requests__tied(r))),
 		    cell_count(a, r->n[HB_REQ_UNTIED_CALLS]),
 		    cell_count(b, r->n[HB_REQ_LATE_CALLS]), cell_count(c, r->n[HB_REQ_OLD_CALLS]));
+	if (lost_calls_pct(v->r) > REQUESTS_MAX_LOST_PCT)
+		table__para(v, "",
+			    "%s of all calls have no time (see lost): what part of requests they "
+			    "are is n/a",
+			    cell_pct(pct, lost_calls_pct(v->r)));
 }
 
 static void add_if(struct strbuf *s, u64 n, const char *what)

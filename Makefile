@@ -273,6 +273,7 @@ make check-layers  which folder may include which; -headers: each header compile
                    -stack: of BPF programs, what Linux 6.1 allows
 make bench         cost and accuracy of the probes on this machine; prints numbers, never fails by time
 make codecs-table  counts and times each codec that hbprof knows, and writes the table of docs/codecs.md
+make articles      measures servers as articles do, and writes docs/articles.md
 make demo          profiles a bundled program for 10 s, prints the report, draws the flame graph (by sudo)
 make man           the manual pages, in $(O)/man
 make install       binary, manual pages and completions, under DESTDIR and prefix ($(prefix));

@@ -178,9 +178,14 @@ check-all:
 
 # ---- not checks -----------------------------------------------------------------------------
 
-.PHONY: bench codecs-table demo
+.PHONY: articles bench codecs-table demo
 bench: all build-workload
 	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/run.sh
+
+# Under its name only when all of it is there.
+articles: all build-workload
+	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/articles.sh \
+		>$(O)/articles.md && cp $(O)/articles.md docs/articles.md
 
 codecs-table: all
 	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/codecs.sh

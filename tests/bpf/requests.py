@@ -3,11 +3,17 @@
 were, their bytes, and whose the codec calls are. Latencies and shares are compared with generous bounds
 only: tests/bench/requests.py prints how far off they are.
 """
+import os
 import re
+import subprocess
 import time
 
 from exact import Measured, check_exact
-from live import Broken, Hbprof, Workload, done, test
+from live import WORK, Broken, Hbprof, Workload, done, ok, skip, test
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ANSWERS = "--probe=sockets_answer=encode"
+GRPC = "google.golang.org/grpc.(*Server).handleStream"
 
 
 def said(lines, rule):
@@ -144,6 +150,88 @@ def without_the_option():
     return m.judge([] if m.report["requests"] is None else ["there are requests"])
 
 
+def descriptors(name):
+    """Server and client are one process: both sides have all requests, and all answers are tied."""
+    m = Measured(name, ANSWERS, "--requests", "--no-children", probe=False)
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    truth, n = said(m.lines, "connection"), m.report["request_coverage"]
+    for side in ("server", "client"):
+        got = rows(m.report, side)
+        if [(r["count"], r["bytes_in"], r["bytes_out"]) for r in got] != [
+                (truth["count"], truth["bytes_in" if side == "server" else "bytes_out"],
+                 truth["bytes_out" if side == "server" else "bytes_in"])]:
+            wrong.append(f"{side}: {got}, not {truth}")
+    for key, want in (("accepted", truth["connections"]), ("connected", truth["connections"]),
+                      ("closed", 2 * truth["connections"]), ("tied_calls", truth["count"]),
+                      ("found_open", 0), ("late_calls", 0), ("untied_calls", 0)):
+        if n[key] != want:
+            wrong.append(f"{key}: {n[key]}, not {want}")
+    return m.judge(wrong)
+
+
+def io_uring():
+    m = Measured("sockets -mode uring -n 100", ANSWERS, "--requests", "--no-children", probe=False)
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    none = any(line.startswith("URING n/a") for line in m.lines)
+    warned = [w for w in m.report["warnings"] if "io_uring" in w]
+    if len(warned) != (0 if none else 1):
+        wrong.append(f"warnings of io_uring: {warned}; the ring is {'not ' if none else ''}there")
+    return m.judge(wrong)
+
+
+def in_framework(name, untied):
+    """untied: what the framework itself decodes and encodes before it serves."""
+    m = Measured(name, "--requests", "--no-children", functions=False)
+    wrong = []
+    balance(m.report, wrong)
+    truth, n = said(m.lines, "connection"), m.report["request_coverage"]
+    got = [(r["count"], r["bytes_in"], r["bytes_out"]) for r in rows(m.report, "server")]
+    if got != [(truth["count"], truth["bytes_in"], truth["bytes_out"])]:
+        wrong.append(f"requests: {got}, not {truth}")
+    if n["untied_calls"] > untied or n["late_calls"]:
+        wrong.append(f"calls are not tied: {n}")
+    handlers(m, wrong)
+    return m.judge(wrong)
+
+
+def over_http2(name):
+    """Requests overlap on a connection: none by its rule, one for each call of the handler."""
+    m = Measured(name, "--requests", "--no-children", functions=False)
+    wrong = []
+    balance(m.report, wrong)
+    want, n = said(m.lines, "handler")["count"], m.report["request_coverage"]
+    got = [r for r in rows(m.report, "handler") if r["function"] == GRPC]
+    if [r["count"] for r in got] != [want]:
+        wrong.append(f"calls of {GRPC}: {got}, not {want}")
+    elif got[0]["codec_calls"] < 2 * want:
+        wrong.append(f"{got[0]['codec_calls']} codec calls in {want} requests")
+    if rows(m.report, "server"):
+        wrong.append(f"requests by the rule of connections: {rows(m.report, 'server')}")
+    if n["multiplexed"] != n["accepted"]:
+        wrong.append(f"{n['multiplexed']} of {n['accepted']} connections are HTTP/2")
+    return m.judge(wrong)
+
+
+def frameworks():
+    p = subprocess.run([f"{HERE}/../workload/codecs.sh", os.path.join(WORK, "codecs"), "servers"],
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       timeout=900)
+    failed = p.stdout.decode() if p.returncode else ""
+    if failed and os.environ.get("HB_CI") == "1":
+        ok(False, "the servers in frameworks build", failed)
+    for sentence, body, *args in (
+            ("requests of gin are counted exactly and tied", in_framework,
+             "codecs/goservers -mode gin -n 800 -g 8 -ns 2000", 8),
+            ("requests of gRPC are calls of its handler", over_http2,
+             "codecs/goservers -mode grpc -n 800 -g 8 -ns 2000")):
+        if failed:
+            skip(sentence, failed.splitlines()[-1])
+        else:
+            test(sentence, body, *args)
+
+
 for mode in ("rw", "recv", "msg", "vec", "threads", "short"):
     test(f"requests of a server in C are counted exactly and tied, in mode {mode}", served,
          f"epoll_server -mode {mode} -n 1000 -g 8 -ns 20000")
@@ -155,6 +243,15 @@ test("and those of connections for one request each", served,
      "goserver -mode json -short -n 1000 -g 8 -ns 20000")
 test("codec calls in a goroutine that has not read are said to be untied", served,
      "goserver -mode handoff -n 500 -g 4 -ns 20000", untied=1000, timing=False)
+test("many connections that stay open are all followed", served,
+     "goserver -mode json -n 4000 -g 2000 -ns 1000", timing=False)
+test("so are many for one request each", served,
+     "goserver -mode json -short -n 5000 -g 16 -ns 1000", timing=False)
+test("a connection is the same by each of its descriptors, and when one is closed", descriptors,
+     "sockets -mode dup -n 300")
+test("a descriptor that is used again is another connection", descriptors, "sockets -mode reuse -n 200")
+test("a process with a ring of io_uring is warned of", io_uring)
+frameworks()
 test("a TLS handshake is no request", over_tls)
 test("connections that are open when recording begins are apart at first", found_open)
 test("unix sockets are counted and not taken for connections", nothing_seen,

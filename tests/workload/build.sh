@@ -101,6 +101,7 @@ build_c() {
     cc -o "$out/shapes" "$c/shapes.c" -lpthread
     cc -o "$out/layers" "$c/layers.c" -lpthread
     cc -o "$out/epoll_server" "$c/epoll_server.c" -lcjson -lpthread
+    cc -o "$out/sockets" "$c/sockets.c" -lpthread
     cc -o "$out/hostile" "$c/hostile.c" "$c/seccomp.c" "$c/stubs.S" -Wl,-z,lazy \
         -Wl,-rpath,'$ORIGIN' -L"$out" -ltestcodec -lpthread -ldl
     [ "$lld" = none ] || cc $lld -fuse-ld=lld -o "$out/hostile_lld" "$c/hostile.c" \

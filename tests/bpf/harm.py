@@ -65,6 +65,24 @@ def killed_at(w, seconds, recording):
     return unharmed(w) + ([] if was_running else ["hbprof had ended before"])
 
 
+def keeper_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        for child in f.read().split():
+            with open(f"/proc/{child}/comm") as comm:
+                if comm.read() == "hbprof-keeper\n":
+                    return int(child)
+    raise Broken(f"hbprof {pid} has no process that holds the probes")
+
+
+def keeper_stopped(w, sig):
+    with Hbprof(w.pid) as h:
+        h.wait_measuring()
+        os.kill(keeper_of(h.p.pid), signal.SIGSTOP)
+        status, _, err = h.stop(sig)
+    wrong = unharmed(w)
+    return wrong if status in (0, -signal.SIGKILL) else wrong + [f"exit status {status}: {err}"]
+
+
 def test_kills(w):
     """Times from a fixed seed: a failure can be tried again."""
     rnd = random.Random(1)
@@ -74,6 +92,10 @@ def test_kills(w):
         when = f"{seconds * 1000:.0f} ms after {'recording began' if recording else 'its start'}"
         test(f"SIGKILL of hbprof {when} leaves the target running with its own code",
              killed_at, w, seconds, recording)
+    test("hbprof ends though the process that holds its probes was stopped",
+         keeper_stopped, w, signal.SIGINT)
+    test("SIGKILL of hbprof while that process is stopped leaves the target its own code",
+         keeper_stopped, w, signal.SIGKILL)
     test("hbprof works after ten of it were killed", measures, w)
 
 

@@ -229,6 +229,8 @@ static void let_go(int sock)
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	setsid();
+	/* Should somebody have stopped this process, it goes on when hbprof is gone. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	prctl(PR_SET_NAME, "hbprof-keeper");
 	dup2(sock, 0);
 	close(1);
@@ -273,6 +275,13 @@ int keeper__start(struct keeper **out)
 	return 0;
 }
 
+/* It may have been stopped, by a name that matched hbprof's too: a request would wait for ever, and the
+ * target have its breakpoints for as long. */
+static void wake(const struct keeper *k)
+{
+	kill(k->pid, SIGCONT);
+}
+
 static int recv_links(struct keeper *k, struct attach *a, u32 nr)
 {
 	struct sent_link l;
@@ -295,6 +304,7 @@ int keeper__add(struct keeper *k, struct attach *a, int file_fd, pid_t pid, stru
 	struct answer answer;
 	int err;
 
+	wake(k);
 	err = send_with_fds(k->sock, &r, sizeof(r), fd, 2);
 	if (!err)
 		err = send_all(k->sock, p, nr * sizeof(*p));
@@ -321,6 +331,7 @@ void keeper__close(struct keeper *k, const struct attach_link *link, size_t nr)
 		goto out;
 	for (size_t i = 0; i < nr; i++)
 		held[i] = link[i].held;
+	wake(k);
 	if (send_with_fds(k->sock, &r, sizeof(r), fd, 2) ||
 	    send_all(k->sock, held, nr * sizeof(*held)) ||
 	    recv_all(k->sock, &answer, sizeof(answer)))
@@ -334,6 +345,7 @@ void keeper__stop(struct keeper *k)
 	if (!k)
 		return;
 	close(k->sock);
+	wake(k);
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(k);

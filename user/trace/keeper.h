@@ -9,6 +9,7 @@
  * for the rest of its life. The keeper is another process, in a session of its own: what ends hbprof
  * does not reach it. It notices by the end of its socket, closes all links in peace, and ends.
  *
+ * A keeper that somebody has stopped is continued: by hbprof when it needs it, by the kernel when hbprof ends.
  * What kills both at once (a cgroup's kill) is not covered. When the keeper alone is killed, probes stay:
  * hbprof has a reference to each link as well.
  */

@@ -49,7 +49,7 @@ static __always_inline void lost(void)
 	__sync_fetch_and_add(&proc_events_lost, 1);
 }
 
-static __always_inline void tell(enum hb_proc_what what, u32 tgid, u32 parent)
+static __always_inline void tell(enum hb_proc_what what, u32 tgid, u32 parent, bool follow)
 {
 	struct hb_proc_event *e = bpf_ringbuf_reserve(&proc_events, sizeof(*e), 0);
 
@@ -61,7 +61,10 @@ static __always_inline void tell(enum hb_proc_what what, u32 tgid, u32 parent)
 	e->what = what;
 	e->tgid = tgid;
 	e->parent = parent;
-	e->pad = 0;
+	e->followed = follow;
+	__builtin_memset(e->comm, 0, sizeof(e->comm));
+	if (what == HB_PROC_EXEC)
+		bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, 0);
 }
 
@@ -89,7 +92,7 @@ int hb_fork(u64 *ctx)
 	if (bpf_map_update_elem(&followed, &to, &yes, BPF_ANY))
 		lost();
 	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(child, mm))
-		tell(HB_PROC_FORK, to, from);
+		tell(HB_PROC_FORK, to, from, true);
 	return 0;
 }
 
@@ -104,7 +107,7 @@ int hb_exec(u64 *ctx)
 	if (follow)
 		measured_no_more(tgid);
 	if (follow || cfg_all_execs)
-		tell(HB_PROC_EXEC, tgid, 0);
+		tell(HB_PROC_EXEC, tgid, 0, follow);
 	return 0;
 }
 

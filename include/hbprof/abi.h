@@ -426,8 +426,9 @@ struct hb_proc_event {
 	u64 mono_ns;
 	u32 what; /* enum hb_proc_what */
 	u32 tgid;
-	u32 parent; /* FORK */
-	u32 pad;
+	u32 parent;    /* FORK */
+	u32 followed;  /* 1: it is followed, and perhaps ended when this is read */
+	char comm[16]; /* EXEC: the new program's, cut to 15 bytes */
 };
 
 /* One CPU sample of a traced process, as long as its stacks are: ip[] holds the user frames, then the

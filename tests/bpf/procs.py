@@ -5,6 +5,7 @@ run. Each one's counts are compared with what it has printed itself.
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -367,6 +368,50 @@ def run_command(argv, *options, **kw):
     return report, r.returncode, r.stdout, r.stderr
 
 
+def told_of(report):
+    """How many processes the report knows of: measured ones, and those that had ended too soon."""
+    gone = [re.match(r"(\d+) process(?:es)? had ended before", w) for w in report["warnings"]]
+    return len(report["targets"]) + sum(int(m[1]) for m in gone if m)
+
+
+def short_ones(nr):
+    """Each is measured, or said not to be."""
+    script = f"for i in $(seq {nr}); do {WORK}/cjson_work -mode parse -n 10 -nowait; done"
+    report, status, _, err = run_command(["sh", "-c", script])
+    if status or not report:
+        return [f"exit status {status}: {err}"]
+    told = told_of(report)
+    return [] if told >= nr else [f"{told} of {nr} are told of: {report['warnings']}"]
+
+
+def short_ones_by_name(nr):
+    with renamed("cjson_work") as path:
+        with Recorder("--wait", "--name", os.path.basename(path)) as h:
+            h.wait_measuring()
+            for _ in range(nr):
+                run([path, "-mode", "parse", "-n", "10", "-nowait"])
+            report = h.report()
+    told = told_of(report)
+    return [] if told == nr else [f"{told} of {nr} are told of: {report['warnings']}"]
+
+
+def all_end_while_attaching():
+    """Those that are there have ended before they have probes: others may come."""
+    with renamed("cjson_work") as path:
+        argv = [path, "-mode", "parse", "-n", "300"]
+        early = Workload("early", argv)
+        with Recorder("--name", os.path.basename(path)) as h:
+            h.err.until("counter context-switches|probes are attached by")
+            early.p.kill()
+            early.p.wait()
+            h.wait_measuring()
+            with Workload("late", argv) as b:
+                h.wait_for(b.pid)
+                b.run()
+                report = h.report()
+    return check_calls(report, "cJSON_Parse", {b.pid: 300})
+
+
 def ten_calls(program, mode, function):
     report, status, out, err = run_command([f"{WORK}/{program}", "-mode", mode, "-n", "10", "-nowait"])
     if status or not report:
@@ -487,6 +532,9 @@ def main():
     test("processes are found by name, one that starts later is measured from then on", by_name)
     if go:
         test("a process that is not there yet is waited for", waited_for)
+    test("a process that ends while hbprof attaches does not end a recording by name",
+         all_end_while_attaching)
+    test("30 short processes are found by name, or said to have ended", short_ones_by_name, 30)
     test("a process in a container, whose file is deleted, is found by name", contained)
     root = cgroup2()
     sentence = "the processes of a cgroup and those below, and one that is moved there"
@@ -507,6 +555,7 @@ def main():
     for program, mode, function in programs:
         if os.path.exists(f"{WORK}/{program}"):
             test(f"hbprof run: ten calls of {program} are ten", ten_calls, program, mode, function)
+    test("hbprof run: 50 short children are measured, or said to have ended", short_ones, 50)
     test("hbprof run: a script is its interpreter", ten_calls_of_a_script)
     test("hbprof run: the command has its own input and output", streams)
     test("hbprof run: exit statuses", statuses)

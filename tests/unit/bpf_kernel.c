@@ -417,6 +417,14 @@ __u64 bpf_get_current_pid_tgid(void)
 	return kernel.pid_tgid;
 }
 
+long bpf_get_current_comm(void *buf, __u32 size)
+{
+	memset(buf, 0, size);
+	if (kernel.comm)
+		memcpy(buf, kernel.comm, strnlen(kernel.comm, size - 1));
+	return 0;
+}
+
 /* The namespace is told by its number alone; its ids are the others less a constant. */
 long bpf_get_ns_current_pid_tgid(__u64 dev, __u64 ino, struct bpf_pidns_info *ns, __u32 size)
 {

@@ -41,8 +41,9 @@ struct kernel {
 	u64 now_ns;	/* the clock */
 	u64 clock_step; /* each reading adds this first */
 	u64 pid_tgid;
-	u64 pidns_ino;	 /* of the running process's PID namespace */
-	u32 pidns_shift; /* what its ids are less there */
+	const char *comm; /* NULL: "" */
+	u64 pidns_ino;	  /* of the running process's PID namespace */
+	u32 pidns_shift;  /* what its ids are less there */
 	u64 cookie;
 	struct task_struct task;
 	struct bpf_perf_event_value event[KERNEL_EVENTS]; /* by index in their map */

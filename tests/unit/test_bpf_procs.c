@@ -163,6 +163,24 @@ static void test_every_exec_is_told_where_it_is_asked_for(void **state)
 	assert_int_equal(kernel__map_nr(&followed), 0);
 }
 
+/* By the time that it is read of, the process may have ended, and be followed no more. */
+static void test_what_is_told_says_who_it_was(void **state)
+{
+	struct hb_proc_event e;
+
+	cfg_all_execs = true;
+	kernel.comm = "a program";
+	follow(PARENT);
+	exec_of(PARENT);
+	assert_int_equal(kernel__ring_take(&proc_events, &e, sizeof(e)), 0);
+	assert_int_equal(e.followed, 1);
+	assert_string_equal(e.comm, "a program");
+	exec_of(OTHER);
+	assert_int_equal(kernel__ring_take(&proc_events, &e, sizeof(e)), 0);
+	assert_int_equal(e.followed, 0);
+	assert_string_equal(e.comm, "a program");
+}
+
 static void test_a_process_is_not_measured_from_its_exec_on(void **state)
 {
 	follow(PARENT);
@@ -227,6 +245,7 @@ int main(void)
 		T(test_a_child_in_its_parents_memory_is_told_when_it_execs),
 		T(test_nothing_is_told_of_processes_that_are_not_followed),
 		T(test_every_exec_is_told_where_it_is_asked_for),
+		T(test_what_is_told_says_who_it_was),
 		T(test_a_process_is_not_measured_from_its_exec_on),
 		T(test_another_process_with_the_same_slot_of_the_cache_stays_measured),
 		T(test_a_process_ends_with_its_last_thread),

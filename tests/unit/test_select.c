@@ -103,6 +103,19 @@ static void test_what_has_ended_is_not_meant(void **state)
 	assert_false(selection__has(&s, ended));
 }
 
+static void test_a_name_that_the_kernel_has_cut_may_be_any_that_begins_so(void **state)
+{
+	const char *names[] = {"worker*", "a-very-long-name-indeed", "*-end"};
+	struct selection s = {.name = names, .nr_names = 3};
+
+	assert_true(selection__has_comm(&s, "worker-1"));
+	assert_true(selection__has_comm(&s, "a-very-long-nam"));
+	assert_false(selection__has_comm(&s, "a-very-long"));
+	assert_false(selection__has_comm(&s, "another-very-lo"));
+	assert_true(selection__has_comm(&s, "the-end"));
+	assert_false(selection__has_comm(&s, ""));
+}
+
 static void test_a_cgroup_that_is_not_there_is_an_error(void **state)
 {
 	struct selection s = {0};
@@ -125,6 +138,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_all_that_are_meant_are_listed_but_this_one,
 						setup, teardown),
 		cmocka_unit_test(test_what_has_ended_is_not_meant),
+		cmocka_unit_test(test_a_name_that_the_kernel_has_cut_may_be_any_that_begins_so),
 		cmocka_unit_test(test_a_cgroup_that_is_not_there_is_an_error),
 	};
 

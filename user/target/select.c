@@ -21,6 +21,7 @@
 #include "util/fsutil.h"
 
 #define FILE_MAX_BYTES (1u << 20)
+#define COMM_LEN       15 /* TASK_COMM_LEN without the final NUL */
 
 void selection__fini(struct selection *s)
 {
@@ -230,6 +231,24 @@ bool selection__has(const struct selection *s, pid_t pid)
 	meant = is_meant(s, dir);
 	close(dir);
 	return meant;
+}
+
+/* Of a pattern there is as much to compare as stands before its first gap. */
+static bool may_begin(const char *pattern, const char *cut)
+{
+	size_t len = strcspn(pattern, "*?[\\");
+
+	return len && !strncmp(pattern, cut, len < COMM_LEN ? len : COMM_LEN);
+}
+
+bool selection__has_comm(const struct selection *s, const char *comm)
+{
+	if (is_named(s, comm))
+		return true;
+	for (size_t i = 0; i < s->nr_names && strlen(comm) == COMM_LEN; i++)
+		if (may_begin(s->name[i], comm))
+			return true;
+	return false;
 }
 
 int selection__list(const struct selection *s, pid_t **out, size_t *nr)

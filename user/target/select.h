@@ -32,6 +32,9 @@ static inline bool selection__any(const struct selection *s)
 /* Is that process meant? A process has three names: its comm, the base name of its executable, and that of
  * its first argument. False for kernel threads, and for what has ended. */
 bool selection__has(const struct selection *s, pid_t pid);
+/* Is a process of this comm (at most 15 bytes) meant by name? For one that has ended. A name that was cut may
+ * be any that begins so. */
+bool selection__has_comm(const struct selection *s, const char *comm);
 /* All that are meant and run now. *out is the caller's to free(). 0 or -errno. */
 int selection__list(const struct selection *s, pid_t **out, size_t *nr);
 

@@ -23,11 +23,12 @@
 #include "util/log.h"
 #include "util/units.h"
 
-#define SAID_EACH 8	    /* late processes that are named; of more there is a summary */
-#define MAX_EMPTY 1024	    /* followed, and nothing found in them so far */
-#define YOUNG_NS  500000000 /* that long libraries are expected to be mapped */
-#define STEP_NS	  1000000   /* first wait before such a process is looked at again; it doubles */
-#define STEP_MAX  128000000
+#define SAID_EACH  8	     /* late processes that are named; of more there is a summary */
+#define MAX_EMPTY  1024	     /* followed, and nothing found in them so far */
+#define YOUNG_NS   500000000 /* that long libraries are expected to be mapped */
+#define STEP_NS	   1000000   /* first wait before such a process is looked at again; it doubles */
+#define STEP_MAX   128000000
+#define SETTLED_NS 20000000 /* the age at which a program's own libraries are taken to be mapped */
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
@@ -141,8 +142,14 @@ static void arm_timer(struct follow *f)
 	f->step_ns = f->step_ns * 2 < STEP_MAX ? f->step_ns * 2 : STEP_MAX;
 }
 
+/* A fork has its parent's code at once; a program's libraries come one after another. */
+static bool is_settled(const struct proc *p, u64 born_mono_ns, bool execed)
+{
+	return execed ? mono_ns() - born_mono_ns > SETTLED_NS : p->nr_maps > 0;
+}
+
 /* p is the session's from here on, or closed. */
-static int watch_empty(struct session *s, struct proc *p, u64 born_mono_ns)
+static int watch_empty(struct session *s, struct proc *p, u64 born_mono_ns, bool execed)
 {
 	struct follow *f = &s->follow;
 
@@ -155,8 +162,11 @@ static int watch_empty(struct session *s, struct proc *p, u64 born_mono_ns)
 		proc__close(p);
 		return -ENOMEM;
 	}
-	f->empty[f->nr_empty++] = (struct follow_empty){
-		.proc = p, .born_mono_ns = born_mono_ns, .seen_mono_ns = mono_ns()};
+	f->empty[f->nr_empty++] =
+		(struct follow_empty){.proc = p,
+				      .born_mono_ns = born_mono_ns,
+				      .seen_mono_ns = mono_ns(),
+				      .settled = is_settled(p, born_mono_ns, execed)};
 	return 0;
 }
 
@@ -197,7 +207,7 @@ static int unless_fatal(struct session *s, pid_t pid, int err)
 	return 0;
 }
 
-static int come(struct session *s, pid_t pid, u64 born_mono_ns)
+static int come(struct session *s, pid_t pid, u64 born_mono_ns, bool execed)
 {
 	struct proc *p = NULL;
 	int err;
@@ -218,7 +228,7 @@ static int come(struct session *s, pid_t pid, u64 born_mono_ns)
 	follow__add(s, pid);
 	err = take(s, p, born_mono_ns);
 	if (err == -ENODATA)
-		return watch_empty(s, p, born_mono_ns);
+		return watch_empty(s, p, born_mono_ns, execed);
 	if (err)
 		proc__close(p);
 	return unless_fatal(s, pid, err);
@@ -228,7 +238,7 @@ int follow__watch(struct session *s, pid_t pid)
 {
 	struct follow *f = &s->follow;
 	size_t nr = f->nr_empty;
-	int err = f->on ? come(s, pid, 0) : 0;
+	int err = f->on ? come(s, pid, 0, false) : 0;
 
 	if (!err && f->nr_empty > nr) {
 		f->empty[nr].named = true;
@@ -245,6 +255,15 @@ static void drop_empty(struct follow *f, size_t i)
 	f->empty[i] = f->empty[--f->nr_empty];
 }
 
+/* One that ended while its libraries were being mapped may have made calls. */
+static void count_ended(struct follow *f, const struct follow_empty *e)
+{
+	if (e->settled)
+		f->nr_no_codec++;
+	else
+		f->nr_gone++;
+}
+
 /* Looks at it again if there is more code than before. *gone: it is no longer one of these. */
 static int retry_one(struct session *s, struct follow_empty *e, bool *gone)
 {
@@ -253,11 +272,15 @@ static int retry_one(struct session *s, struct follow_empty *e, bool *gone)
 
 	*gone = err == -ESRCH;
 	if (*gone) {
-		s->follow.nr_no_codec++;
+		count_ended(&s->follow, e);
 		proc__close(e->proc);
 	}
-	if (err || now.code_bytes == e->code_bytes)
+	if (err)
 		return 0;
+	if (now.code_bytes == e->code_bytes) {
+		e->settled |= mono_ns() - e->born_mono_ns > SETTLED_NS;
+		return 0;
+	}
 	e->code_bytes = now.code_bytes;
 	err = proc__reload_maps(e->proc);
 	if (!err)
@@ -319,12 +342,19 @@ static bool is_last(const struct follow *f, size_t i)
 	return true;
 }
 
+/* One that has ended has left its name only. */
+static bool is_meant(const struct selection *meant, const struct hb_proc_event *e)
+{
+	if (!meant)
+		return false;
+	return selection__has(meant, (pid_t)e->tgid) || selection__has_comm(meant, e->comm);
+}
+
 static int handle_event(struct session *s, size_t i)
 {
 	const struct hb_proc_event e = s->follow.event[i];
 	u32 proc = measured_index(s, (pid_t)e.tgid);
-	bool is_followed = e.what == HB_PROC_FORK || proc != SESSION_NO_PROC;
-	u32 value;
+	bool is_followed = e.followed || proc != SESSION_NO_PROC;
 	int err;
 
 	for (size_t k = s->follow.nr_empty; k-- > 0 && e.what == HB_PROC_EXEC;) {
@@ -340,11 +370,10 @@ static int handle_event(struct session *s, size_t i)
 		return 0; /* found by name, before this word of its fork */
 	if (!is_last(&s->follow, i))
 		return 0;
-	is_followed |= !bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.followed), &e.tgid, &value);
-	if (!is_followed && !(s->follow.meant && selection__has(s->follow.meant, (pid_t)e.tgid)))
+	if (!is_followed && !is_meant(s->follow.meant, &e))
 		return 0;
 	s->follow.step_ns = STEP_NS;
-	err = come(s, (pid_t)e.tgid, e.mono_ns);
+	err = come(s, (pid_t)e.tgid, e.mono_ns, e.what == HB_PROC_EXEC);
 	arm_timer(&s->follow);
 	return err;
 }
@@ -373,7 +402,7 @@ int follow__look_around(struct session *s)
 		u32 key = (u32)pid[i], value;
 
 		if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.followed), &key, &value))
-			err = come(s, pid[i], 0);
+			err = come(s, pid[i], 0, false);
 	}
 	if (!err || nr)
 		free(pid);
@@ -414,20 +443,35 @@ static void tell_late(struct session *s)
 	free(ns);
 }
 
+/* Those that have ended since they were looked at last. */
+static void look_for_ended(struct follow *f)
+{
+	for (size_t i = f->nr_empty; i-- > 0;) {
+		if (proc__alive(f->empty[i].proc))
+			continue;
+		count_ended(f, &f->empty[i]);
+		proc__close(f->empty[i].proc);
+		drop_empty(f, i);
+	}
+}
+
 void follow__tell(struct session *s)
 {
 	const struct follow *f = &s->follow;
 	u64 lost_events;
+	bool one;
 
 	if (!f->on)
 		return;
+	look_for_ended(&s->follow);
+	one = f->nr_gone == 1;
 	tell_late(s);
 	if (f->nr_gone)
 		session__warn(
 			s,
-			"%u process%s had ended before it could be looked at: calls in it are "
-			"not counted",
-			f->nr_gone, f->nr_gone == 1 ? "" : "es");
+			"%u process%s had ended before it was known what is in %s: calls in %s "
+			"are not counted",
+			f->nr_gone, one ? "" : "es", one ? "it" : "them", one ? "it" : "them");
 	if (f->nr_too_many)
 		session__warn(s, "%u processes are not measured: %d are the most in one recording",
 			      f->nr_too_many, HB_MAX_PROCS);

@@ -22,6 +22,7 @@ struct follow_empty {
 	u64 seen_mono_ns;
 	u64 code_bytes; /* as of before it was looked at last; 0: not known */
 	bool named;	/* by the user: the recording waits for it */
+	bool settled;	/* what it is made of is mapped: nothing is in it */
 };
 
 struct follow {
@@ -35,7 +36,7 @@ struct follow {
 	int timer; /* while a process is young, and may be mapping its libraries */
 	u64 step_ns;
 	/* What was not measured, and is told at the end. */
-	u32 nr_gone;	 /* had ended before they could be looked at */
+	u32 nr_gone;	 /* had ended before it was known what is in them */
 	u32 nr_too_many; /* more processes than there is room for */
 	u32 nr_no_codec; /* nothing in them is to be measured */
 	u32 nr_named;	 /* of empty[] */

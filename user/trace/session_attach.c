@@ -474,8 +474,8 @@ int session__attach(struct session *s)
 	}
 	if (attached)
 		err = check_entries(s);
-	if (err == -ENODATA && s->follow.meant)
-		err = 0; /* what comes may have functions */
+	if ((err == -ENODATA || err == -ESRCH) && s->follow.meant)
+		err = 0; /* what comes may have functions, and live longer */
 	if (err)
 		say_warnings(s);
 	if (!err && s->requests)

@@ -34,6 +34,7 @@ long bpf_probe_read_kernel(void *dst, __u32 size, const void *unsafe_ptr);
 long bpf_probe_read_user_str(void *dst, __u32 size, const void *unsafe_ptr);
 __u64 bpf_ktime_get_ns(void);
 __u64 bpf_get_current_pid_tgid(void);
+long bpf_get_current_comm(void *buf, __u32 size);
 struct bpf_pidns_info;
 long bpf_get_ns_current_pid_tgid(__u64 dev, __u64 ino, struct bpf_pidns_info *ns, __u32 size);
 __u64 bpf_get_attach_cookie(void *ctx);

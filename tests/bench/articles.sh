@@ -85,10 +85,11 @@ cat <<TEXT
 Made by \`make articles\` (tests/bench/articles.sh) and not edited: ${cpu:-unknown CPU}, $(nproc) CPUs, Linux $(uname -r), load
 average at the start $(load_average), $(date -u +%Y-%m-%d). Each table is what hbprof prints of a capture, below its command. The
 servers are those of tests/workload (README there); their load is another process on the same CPUs. Where other work
-runs beside, percentiles far out and means are that work's: look at P50, and at how near the second run is.
+runs beside, percentiles far out and means are that work's: look at P50, and at the second run.
+How near the two are here: [benchmarks.md](benchmarks.md), "Requests".
 
-Requests of a server end in its last write, see "rule" in a report; handlers' rows are calls of that function. Functions of the
-codec that a framework's own functions call are what they are without hbprof.
+Requests of a server end in its last write, see "rule" in a report; handlers' rows are calls of that function. The server's own
+"request" is by the rule of the connection, too, but takes handshakes and HTTP/2 frames for requests: compare handlers there.
 
 ## gin and echo: one handler, the same payloads
 
@@ -117,7 +118,7 @@ measure tls goserver -mode tls -n 1000 -g 32 -ns 20000 -nowait
 echo
 echo "## database/sql: a query in each request, over a pool of two connections"
 echo
-echo "\`sql pool wait\` is the time that requests wait for a connection of the pool and get one."
+echo "\`(*DB).conn\` is how long a request takes to get a connection of the pool, waiting included."
 measure sql goserver -mode sql -n 5000 -g 8 -ns 20000 -nowait
 echo
 echo "Load average at the end: $(load_average)"

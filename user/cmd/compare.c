@@ -291,8 +291,10 @@ static int threshold(const struct compare *c, const struct compare_args *a)
 		return EXIT_FAILED;
 	}
 	if (c->not_judged)
-		log_warn("--fail-over could not judge %u metrics: too few calls or not comparable",
-			 c->not_judged);
+		log_warn(
+			"--fail-over could not judge %u metrics: too few calls, not comparable, or "
+			"levels that move as far within the recordings",
+			c->not_judged);
 	return EXIT_DONE;
 }
 

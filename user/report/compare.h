@@ -18,6 +18,7 @@
 #define COMPARE_MAX_SIDES 16
 #define COMPARE_MAX_RUNS  128 /* of all sides together */
 #define COMPARE_LEVEL	  0.05
+#define COMPARE_FEW_ROWS  5 /* more than these that agree are one finding about the captures */
 
 struct compare_run {
 	const struct recording *r;
@@ -84,6 +85,7 @@ struct compare_cell {
 	double p, p_holm;	/* of "there is no difference"; after correction for the rows */
 	double worse_p;		/* of "not worse by more than fail_over", corrected */
 	double p_pooled, worse_pooled; /* before: with what the other rows know of the variance */
+	double lasting; /* what a level moves by for some time, of both sides, in the logarithm */
 	double effective, df; /* calls that independent ones would be worth; of a single run */
 	enum verdict verdict;
 	char why[COMPARE_WHY]; /* of VERDICT_FEW, VERDICT_NOT, or why there is no value */
@@ -135,7 +137,9 @@ static inline struct compare_cell *compare_cell(const struct compare *c,
 	return &row->cell[metric * c->nr_sides + side];
 }
 
-/* compare_warn.c: what the headers of the captures say about the comparison. 0 or -ENOMEM. */
+/* compare_warn.c: adds a sentence, each once. 0 or -ENOMEM. */
+int __attribute__((format(printf, 2, 3))) compare__warn(struct compare *c, const char *fmt, ...);
+/* What the headers of the captures say about the comparison. 0 or -ENOMEM. */
 int compare__warn_headers(struct compare *c);
 /* NULL, or why nothing of these sides may be compared. */
 static inline const char *compare_forbids(const struct compare *c, u32 side)
@@ -152,6 +156,8 @@ bool sample_counter_allowed(const struct sample *s, const struct metric *m, cons
 
 /* compare_metric.c: fills the cells. 0 or -ENOMEM. */
 int compare__judge(struct compare *c);
+/* compare_family.c: from the p-values in the cells to the verdicts. 0 or -ENOMEM. */
+int compare__correct(struct compare *c);
 
 enum compare_format { COMPARE_TABLE, COMPARE_JSON, COMPARE_HTML };
 

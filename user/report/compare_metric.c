@@ -18,8 +18,8 @@
 #include "report/compare_pool.h"
 #include "util/array.h"
 
-#define OWN_AGREES 5 /* a row's own p-value counts so many times */
 #define MAX_CRIT   60.0
+#define HUGE_DF	   1e9
 #define SIZE_SHIFT 0.25 /* share of calls in other size classes that forbids a comparison */
 #define MAX_LOST   0.10 /* share of calls without a sample that forbids one */
 
@@ -319,6 +319,24 @@ static struct side_est pooled(const struct compare *c, const struct side_est *s,
 	return out;
 }
 
+/* How far below and above its value a level lies for some time, by one standard deviation. */
+static void lasting_distance(const struct compare *c, const struct side_est *s, u32 side,
+			     const struct pools *p, double d[2])
+{
+	const struct pool *pool = &p->of[c->first_run[side]];
+	struct side_est one = *s;
+	struct estimate *e = &one.run[0];
+
+	d[0] = d[1] = 0;
+	if (s->nr > 1 || !(pool->lasting > 0))
+		return;
+	e->deff = e->var.plain;
+	e->rel_se = e->rel_plain;
+	run_distance(&one, 0, 1, HUGE_DF, d);
+	for (u32 k = 0; k < 2; k++)
+		d[k] *= sqrt(pool->lasting * s->sample[0]->nr_blocks);
+}
+
 /* Sets the ratio's limits and its own p-value. */
 static void set_ratio(const struct compare *c, const struct side_est *a, const struct side_est *b,
 		      struct compare_cell *cell)
@@ -344,10 +362,14 @@ static void set_pooled(const struct compare *c, const struct side_est *a, const 
 {
 	struct side_est pa = pooled(c, a, 0, pools), pb = pooled(c, b, side, pools);
 	struct compare_cell with = *cell;
+	double delta = b->log - a->log, da[2], db[2];
 
 	set_ratio(c, &pa, &pb, &with);
 	cell->p_pooled = with.p;
 	cell->worse_pooled = with.worse_p;
+	lasting_distance(c, a, 0, pools, da);
+	lasting_distance(c, b, side, pools, db);
+	cell->lasting = delta > 0 ? hypot(db[0], da[1]) : hypot(db[1], da[0]);
 }
 
 /* ---- what forbids a verdict ---- */
@@ -504,8 +526,22 @@ static void explain_no_value(const struct compare *c, const struct side_est *a,
 
 static void cell__init(struct compare_cell *cell)
 {
-	*cell = (struct compare_cell){NAN, NAN, NAN, NAN, NAN, NAN,	     NAN, NAN,
-				      NAN, NAN, NAN, NAN, NAN, VERDICT_NONE, ""};
+	*cell = (struct compare_cell){
+		.value = NAN,
+		.lo = NAN,
+		.hi = NAN,
+		.ratio = NAN,
+		.rlo = NAN,
+		.rhi = NAN,
+		.p = NAN,
+		.p_holm = NAN,
+		.worse_p = NAN,
+		.p_pooled = NAN,
+		.worse_pooled = NAN,
+		.effective = NAN,
+		.df = NAN,
+		.verdict = VERDICT_NONE,
+	};
 }
 
 static void set_value(const struct side_est *s, const char *label, struct compare_cell *cell)
@@ -591,81 +627,6 @@ static int judge_row(struct compare *c, struct compare_row *row, u32 metric,
 	return err;
 }
 
-static enum verdict verdict_of(const struct compare_cell *cell, enum metric_kind kind)
-{
-	if (!(cell->p_holm <= COMPARE_LEVEL))
-		return VERDICT_SAME;
-	if (kind == METRIC_RATE || kind == METRIC_COUNTER)
-		return cell->ratio > 1 ? VERDICT_MORE : VERDICT_FEWER;
-	return cell->ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
-}
-
-/*
- * One p-value of each row, corrected for the number of rows. own: with the row's own variance; shared: with
- * the other rows' knowledge of it, which is worth nothing where the rows move together. So the own
- * p-value has to agree, at a fifth of the level: where all rows are right or wrong at once it alone
- * keeps the level, as far as a row's own limits do, and those of slow movement are too narrow. What the
- * own p-values show by themselves needs no sharing.
- */
-static int correct_family(double *own, double *shared, u32 nr, double *out)
-{
-	int err;
-
-	for (u32 i = 0; i < nr; i++)
-		out[i] = own[i] * OWN_AGREES < 1 ? own[i] * OWN_AGREES : 1;
-	err = stat_holm(own, nr);
-	if (!err)
-		err = stat_holm(shared, nr);
-	for (u32 i = 0; i < nr && !err; i++) {
-		out[i] = shared[i] > out[i] ? shared[i] : out[i];
-		out[i] = own[i] < out[i] ? own[i] : out[i];
-		if (isnan(own[i]))
-			out[i] = NAN;
-	}
-	return err;
-}
-
-static void set_verdict(struct compare *c, u32 metric, struct compare_cell *cell)
-{
-	if (cell->verdict == VERDICT_SAME)
-		cell->verdict = verdict_of(cell, c->metric[metric]->kind);
-	c->judged += !isnan(cell->worse_p);
-	c->not_judged += cell->verdict == VERDICT_FEW || cell->verdict == VERDICT_NOT;
-	c->tripped += cell->worse_p <= COMPARE_LEVEL;
-}
-
-/* The rows of one metric and side are one family of tests. */
-static int correct(struct compare *c, u32 metric, u32 side)
-{
-	u32 nr = c->nr_rows;
-	double *v = array_alloc(6 * (size_t)nr, sizeof(*v));
-	double *own = v, *shared = v + nr, *p = v + 2 * nr;
-	double *worse = v + 3 * nr, *worse_shared = v + 4 * nr, *worse_p = v + 5 * nr;
-	struct compare_cell *cell;
-	int err;
-
-	if (!v)
-		return -ENOMEM;
-	for (u32 i = 0; i < nr; i++) {
-		cell = compare_cell(c, &c->row[i], metric, side);
-		own[i] = cell->p;
-		shared[i] = cell->p_pooled;
-		worse[i] = cell->worse_p;
-		worse_shared[i] = cell->worse_pooled;
-	}
-	err = correct_family(own, shared, nr, p);
-	if (!err)
-		err = correct_family(worse, worse_shared, nr, worse_p);
-	for (u32 i = 0; i < nr && !err; i++) {
-		cell = compare_cell(c, &c->row[i], metric, side);
-		cell->p_holm = p[i];
-		cell->worse_p = worse_p[i];
-		set_verdict(c, metric, cell);
-	}
-	free(v);
-	return err;
-}
-
 int compare__judge(struct compare *c)
 {
 	struct side_est *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
@@ -677,9 +638,8 @@ int compare__judge(struct compare *c)
 		for (u32 i = 0; !err && i < c->nr_rows; i++)
 			err = judge_row(c, &c->row[i], m, pools, a, b);
 	}
-	for (u32 m = 0; !err && m < c->nr_metrics; m++)
-		for (u32 side = 1; !err && side < c->nr_sides; side++)
-			err = correct(c, m, side);
+	if (!err)
+		err = compare__correct(c);
 	free(pools);
 	free(a);
 	free(b);

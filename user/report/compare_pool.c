@@ -86,13 +86,27 @@ static double fit_factor(const struct pool_row *row, u32 nr)
 	return fmax(1, fmax(ar, slow / plain));
 }
 
+/*
+ * The mean of the sum has 1 / n of the factor of the terms' variance; so much does subtracting it take from
+ * the correlation at any lag.
+ */
+static double fit_lasting(const struct pool_row *row, u32 nr, double factor)
+{
+	double sum = 0;
+
+	for (u32 i = 0; i < nr; i++)
+		sum += (row[i].var.lasting + factor / row[i].nr_blocks) / nr;
+	return fmin(fmax(sum, 0), 1);
+}
+
 void pool__fit(struct pool *p, const struct pool_row *row, u32 nr)
 {
-	*p = (struct pool){1, 0, 1};
+	*p = (struct pool){1, 0, 1, 0};
 	if (nr < POOL_MIN_ROWS)
 		return;
 	fit_plain(p, row, nr);
 	p->factor = fit_factor(row, nr);
+	p->lasting = fit_lasting(row, nr, p->factor);
 }
 
 void pool__apply(const struct pool *p, const struct pool_row *row, double *deff, double *df)

@@ -25,6 +25,7 @@ struct pool_row {
 struct pool {
 	double plain, df; /* df 0: nothing; very large: all rows are alike */
 	double factor;	  /* by which correlation over time makes it more, at least 1 */
+	double lasting;	  /* share of the variance between intervals that is movement which lasts */
 };
 
 void pool__fit(struct pool *p, const struct pool_row *row, u32 nr);

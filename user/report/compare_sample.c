@@ -200,17 +200,20 @@ bool sample_can_vary(const struct sample *s)
 	return s->complete && s->nr_busy >= STAT_MIN_BLOCKS;
 }
 
-/* floor: the variance of independent calls; 0: not known. */
+/* floor: the variance of independent calls; 0: not known, and the parts are in units of their own. */
 static void set_variance(struct estimate *e, const struct stat_var *var, double floor)
 {
+	double unit = floor > 0 ? floor : var->plain;
+
 	e->df = var->df;
-	if (!(floor > 0))
+	if (!(unit > 0))
 		return;
-	e->deff = var->v / floor;
+	if (floor > 0)
+		e->deff = var->v / floor;
 	e->var = *var;
-	e->var.v /= floor;
-	e->var.plain /= floor;
-	e->var.slow /= floor;
+	e->var.v /= unit;
+	e->var.plain /= unit;
+	e->var.slow /= unit;
 }
 
 static int quantile_deff(const struct sample *s, double v, u32 b, struct estimate *e)
@@ -279,6 +282,7 @@ int sample_ratio_error(const struct sample *s, const double *y, const double *x,
 		z[i] = y[i] - sy / sx * x[i];
 	stat_sum_variance(z, s->nr_blocks, floor, &var);
 	e->rel_se = sy > 0 ? sqrt(var.v) / sy : NAN;
+	e->rel_plain = sy > 0 ? sqrt(var.plain) / sy : NAN;
 	set_variance(e, &var, floor);
 	free(z);
 	return 0;

@@ -59,9 +59,10 @@ struct sample {
 
 /* What an estimate is and how much it varies, of one run. */
 struct estimate {
-	double value;  /* NaN: none */
-	double deff;   /* variance over that of independent calls; quantiles and means */
-	double rel_se; /* relative standard error; means and rates */
+	double value;	  /* NaN: none */
+	double deff;	  /* variance over that of independent calls; quantiles and means */
+	double rel_se;	  /* relative standard error; means and rates */
+	double rel_plain; /* the same as if intervals were independent of each other */
 	double df;
 	struct stat_var var;	 /* what both come from, in units of independent calls' */
 	double edge_lo, edge_hi; /* the value's bucket */

@@ -26,7 +26,8 @@
 #define ALPHA	  0.05
 #define MAX_RHO	  0.97
 #define TINY	  1e-300
-#define MAX_WAVE  8 /* cosine frequencies */
+#define MAX_WAVE  8  /* cosine frequencies */
+#define LASTING	  20 /* what lasts a part of the recording of this size is movement, not noise */
 #define FEW_WAVES 3
 
 /* ---- distributions ---- */
@@ -158,6 +159,17 @@ static double correlation(const double *z, u32 n, double mean)
 	return rho < MAX_RHO ? rho : MAX_RHO;
 }
 
+static double lagged(const double *z, u32 n, double mean, u32 lag)
+{
+	double all = 0, with = 0;
+
+	for (u32 i = 0; i < n; i++) {
+		all += (z[i] - mean) * (z[i] - mean);
+		with += i >= lag ? (z[i] - mean) * (z[i - lag] - mean) : 0;
+	}
+	return all > 0 ? with / all : 0;
+}
+
 /* Variance of the sum by its lowest `waves` frequencies. */
 static double slow_variance(const double *z, u32 n, double mean, u32 waves)
 {
@@ -203,6 +215,7 @@ void stat_sum_variance(const double *z, u32 n, double floor, struct stat_var *ou
 	if (!(v > 0))
 		return;
 	out->rho = correlation(z, n, mean);
+	out->lasting = lagged(z, n, mean, n < 2 * LASTING ? 1 : n / LASTING);
 	/* Half a standard error: what is too small here makes intervals that are too narrow. */
 	rho = fmin(out->rho + 0.5 / sqrt(n), MAX_RHO);
 	if (rho > 0)

@@ -24,9 +24,10 @@ struct stat_var {
 	double v;
 	double df;
 	/* What it comes from, before anything was made larger to be on the safe side. */
-	double plain; /* as if the terms were independent of each other */
-	double rho;   /* their correlation at lag 1, without its bias */
-	double slow;  /* by the three slowest movements: what is least biased, and known worst */
+	double plain;	/* as if the terms were independent of each other */
+	double rho;	/* their correlation at lag 1, without its bias */
+	double lasting; /* at the lag of a twentieth of the terms, with its bias */
+	double slow;	/* by the three slowest movements: what is least biased, and known worst */
 };
 
 /*

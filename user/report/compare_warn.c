@@ -31,7 +31,7 @@ struct run_ref {
 	u32 side;
 };
 
-static int __attribute__((format(printf, 2, 3))) warn(struct compare *c, const char *fmt, ...)
+int compare__warn(struct compare *c, const char *fmt, ...)
 {
 	char *text, **grown;
 	va_list ap;
@@ -121,9 +121,10 @@ static int warn_facts(struct compare *c, const struct run_ref *a, const struct r
 			la = (int)strlen(va);
 		if (unknown(vb))
 			lb = (int)strlen(vb);
-		err = warn(c, "%s: %s has %.*s, %s has %.*s: %s", machine_facts[i].name, a->label,
-			   la, va, a->side == b->side ? "another run of it" : b->label, lb, vb,
-			   machine_facts[i].meaning);
+		err = compare__warn(c, "%s: %s has %.*s, %s has %.*s: %s", machine_facts[i].name,
+				    a->label, la, va,
+				    a->side == b->side ? "another run of it" : b->label, lb, vb,
+				    machine_facts[i].meaning);
 	}
 	return err;
 }
@@ -138,8 +139,9 @@ static int warn_emulation(struct compare *c, const struct run_ref *a, const stru
 	int err = 0;
 
 	if (emulated(b->r))
-		err = warn(c, "%s ran on an emulated CPU (QEMU TCG): its times are the emulator's",
-			   b->label);
+		err = compare__warn(
+			c, "%s ran on an emulated CPU (QEMU TCG): its times are the emulator's",
+			b->label);
 	if (!err && emulated(a->r) != emulated(b->r))
 		err = forbid(c, b->side, "one ran on an emulated CPU");
 	return err;
@@ -159,20 +161,22 @@ static int warn_software(struct compare *c, const struct run_ref *a, const struc
 	int err = 0;
 
 	if (ga && gb && strcmp(ga, gb))
-		err = warn(c,
-			   "Go: %s has %s, %s has %s: compiler, runtime and standard library "
-			   "(encoding/json too) are other code",
-			   a->label, ga, b->label, gb);
+		err = compare__warn(
+			c,
+			"Go: %s has %s, %s has %s: compiler, runtime and standard library "
+			"(encoding/json too) are other code",
+			a->label, ga, b->label, gb);
 	if (!err && a->r->attach && b->r->attach && strcmp(a->r->attach, b->r->attach))
-		err = warn(c, "probes: %s by %s, %s by %s", a->label, a->r->attach, b->label,
-			   b->r->attach);
+		err = compare__warn(c, "probes: %s by %s, %s by %s", a->label, a->r->attach,
+				    b->label, b->r->attach);
 	if (!err && a->r->version && b->r->version && strcmp(a->r->version, b->r->version))
-		err = warn(c, "hbprof: %s by %s, %s by %s", a->label, a->r->version, b->label,
-			   b->r->version);
+		err = compare__warn(c, "hbprof: %s by %s, %s by %s", a->label, a->r->version,
+				    b->label, b->r->version);
 	if (!err && a->r->begin_wall_ns == b->r->begin_wall_ns &&
 	    a->r->begin_mono_ns == b->r->begin_mono_ns && a->r->begin_wall_ns != M_NONE)
-		err = warn(c, "%s and %s began at the same nanosecond: they are one recording",
-			   a->label, b->label);
+		err = compare__warn(
+			c, "%s and %s began at the same nanosecond: they are one recording",
+			a->label, b->label);
 	return err;
 }
 
@@ -198,14 +202,15 @@ static int warn_load(struct compare *c, const struct run_ref *a, const struct ru
 	int err = 0;
 
 	if (lb > HIGH_LOAD)
-		err = warn(
+		err = compare__warn(
 			c,
 			"load: the target of %s used %.0f%% of all CPUs: latencies contain waiting "
 			"for a CPU",
 			b->label, lb * 100);
 	if (!err && fabs(la - lb) > LOAD_GAP)
-		err = warn(c, "load: %.0f%% of all CPUs in %s, %.0f%% in %s: not the same load",
-			   la * 100, a->label, lb * 100, b->label);
+		err = compare__warn(
+			c, "load: %.0f%% of all CPUs in %s, %.0f%% in %s: not the same load",
+			la * 100, a->label, lb * 100, b->label);
 	return err;
 }
 
@@ -217,16 +222,18 @@ static int warn_balance(struct compare *c, const struct run_ref *b)
 
 	balance__of(&bal, cov->n, cov->in_flight_end);
 	if (!cov->balanced)
-		return warn(c,
-			    "%s was read while its probes were still on: its counters are of "
-			    "different moments",
-			    b->label);
+		return compare__warn(
+			c,
+			"%s was read while its probes were still on: its counters are of "
+			"different moments",
+			b->label);
 	if (!bal.known || bal.holds)
 		return 0;
-	err = warn(c,
-		   "%s is NOT BALANCED: calls began and ended in numbers that do not fit; this is "
-		   "a fault of hbprof or a damaged capture",
-		   b->label);
+	err = compare__warn(
+		c,
+		"%s is NOT BALANCED: calls began and ended in numbers that do not fit; this is "
+		"a fault of hbprof or a damaged capture",
+		b->label);
 	return err ? err : forbid(c, b->side, "its counts are not balanced");
 }
 
@@ -241,21 +248,23 @@ static int warn_capture(struct compare *c, const struct run_ref *b)
 	err = warn_balance(c, b);
 	lost = (double)r->coverage.n[HB_FN_UNKNOWN] + (double)r->coverage.n[HB_FN_DROPPED];
 	if (!err && lost > MAX_LOSS * entries)
-		err = warn(c,
-			   "%s lost %.1f%% of its calls (dropped or return site unknown): those "
-			   "counted may be other ones",
-			   b->label, entries > 0 ? lost / entries * 100 : 100);
+		err = compare__warn(
+			c,
+			"%s lost %.1f%% of its calls (dropped or return site unknown): those "
+			"counted may be other ones",
+			b->label, entries > 0 ? lost / entries * 100 : 100);
 	if (!err && took < SHORT_NS)
-		err = warn(c, "%s is short: %s recorded; 30 s and more tell how load moves",
-			   b->label, format_ns(buf, sizeof(buf), took));
+		err = compare__warn(c,
+				    "%s is short: %s recorded; 30 s and more tell how load moves",
+				    b->label, format_ns(buf, sizeof(buf), took));
 	for (u32 i = 0; i < r->nr_rows; i++)
 		overflow += r->row[i].overflow ? r->row[i].count : 0;
 	if (!err && overflow)
-		err = warn(c,
-			   "%s has %s calls that found no row of their own: they are in none below",
-			   b->label, format_count(buf, sizeof(buf), overflow));
+		err = compare__warn(
+			c, "%s has %s calls that found no row of their own: they are in none below",
+			b->label, format_count(buf, sizeof(buf), overflow));
 	for (u32 i = 0; !err && i < r->nr_warnings; i++)
-		err = warn(c, "%s says: %s", b->label, r->warning[i]);
+		err = compare__warn(c, "%s says: %s", b->label, r->warning[i]);
 	return err;
 }
 
@@ -273,16 +282,16 @@ static int warn_function(struct compare *c, const struct compare_row *row, const
 	int err = 0;
 
 	if (!same(fa->library_version, fb->library_version))
-		err = warn(c, "%s: %s in %s, %s in %s: other code under the same name", name,
-			   or_na(fa->library_version), a->label, or_na(fb->library_version),
-			   b->label);
+		err = compare__warn(c, "%s: %s in %s, %s in %s: other code under the same name",
+				    name, or_na(fa->library_version), a->label,
+				    or_na(fb->library_version), b->label);
 	else if (!same(fa->library, fb->library))
-		err = warn(c, "%s: from %s in %s, from %s in %s: perhaps other code", name,
-			   fa->library ? fa->library : "the executable", a->label,
-			   fb->library ? fb->library : "the executable", b->label);
+		err = compare__warn(c, "%s: from %s in %s, from %s in %s: perhaps other code", name,
+				    fa->library ? fa->library : "the executable", a->label,
+				    fb->library ? fb->library : "the executable", b->label);
 	if (!err && (fa->entry_class != fb->entry_class || fa->exit_mode != fb->exit_mode ||
 		     fa->lang != fb->lang))
-		err = warn(
+		err = compare__warn(
 			c,
 			"%s: other probes (%s, exits at %ss in %s; %s, exits at %ss in %s): what "
 			"they do to caches and branch prediction differs",
@@ -302,11 +311,12 @@ static int warn_bias(struct compare *c, const struct compare_row *row, const str
 	if ((!(ba > BIAS_SHARE) && !(bb > BIAS_SHARE)) || pa < sa->resolution_ns ||
 	    pb < sb->resolution_ns)
 		return 0;
-	return warn(c,
-		    "%s%s: the probe's cost, subtracted, is %.0f%% of P50 in %s and %.0f%% in %s: "
-		    "what cannot be subtracted counts",
-		    row->key.name, row->key.outcome == HB_OUTCOME_ERROR ? " (errors)" : "",
-		    fmin(ba, 99) * 100, a->label, fmin(bb, 99) * 100, b->label);
+	return compare__warn(
+		c,
+		"%s%s: the probe's cost, subtracted, is %.0f%% of P50 in %s and %.0f%% in %s: "
+		"what cannot be subtracted counts",
+		row->key.name, row->key.outcome == HB_OUTCOME_ERROR ? " (errors)" : "",
+		fmin(ba, 99) * 100, a->label, fmin(bb, 99) * 100, b->label);
 }
 
 static int warn_sizes(struct compare *c, const struct compare_row *row, const struct run_ref *a,
@@ -318,11 +328,12 @@ static int warn_sizes(struct compare *c, const struct compare_row *row, const st
 
 	if (!(shift > SIZE_NOTE) || !za->nr || !zb->nr)
 		return 0;
-	return warn(c,
-		    "%s: other payload sizes (median %s in %s, %s in %s; %.0f%% of the calls in "
-		    "other size classes): compare --by size",
-		    row->key.name, format_bytes(x, sizeof(x), sizes__p50(za)), a->label,
-		    format_bytes(y, sizeof(y), sizes__p50(zb)), b->label, shift * 100);
+	return compare__warn(
+		c,
+		"%s: other payload sizes (median %s in %s, %s in %s; %.0f%% of the calls in "
+		"other size classes): compare --by size",
+		row->key.name, format_bytes(x, sizeof(x), sizes__p50(za)), a->label,
+		format_bytes(y, sizeof(y), sizes__p50(zb)), b->label, shift * 100);
 }
 
 static int warn_rows(struct compare *c, const struct run_ref *a, const struct run_ref *b, u32 run)
@@ -362,11 +373,12 @@ static int warn_unaligned(struct compare *c, u32 side)
 			    strcmp(a->key.codec, b->key.codec) || strcmp(a->key.op, b->key.op) ||
 			    !strcmp(a->key.name, b->key.name))
 				continue;
-			err = warn(c,
-				   "%s %s is %s in %s and %s in %s: two implementations, not one "
-				   "row",
-				   a->key.codec, a->key.op, a->key.name, c->side[0].label,
-				   b->key.name, c->side[side].label);
+			err = compare__warn(
+				c,
+				"%s %s is %s in %s and %s in %s: two implementations, not one "
+				"row",
+				a->key.codec, a->key.op, a->key.name, c->side[0].label, b->key.name,
+				c->side[side].label);
 		}
 	}
 	return err;

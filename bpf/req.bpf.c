@@ -25,6 +25,7 @@
 #include "arch.bpf.h"
 #include "reqmaps.bpf.h"
 #include "reqrow.bpf.h"
+#include "reqproto.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -83,17 +84,6 @@ struct conn_id {
 	u64 sk;
 	u64 ino;
 	u16 lport, rport;
-};
-
-/* What a system call has done. */
-struct io {
-	u64 enter_ns, exit_ns;
-	u64 buf;
-	u64 bytes;
-	u64 have; /* of them at buf */
-	u64 pid_tgid;
-	u32 proc;
-	u32 op;
 };
 
 /* The process index, or -1 when it is not traced or nothing is recorded. */
@@ -279,13 +269,6 @@ static __always_inline void conn_begin(struct hb_req_conn *c, u64 begin_ns, u32 
 	conn_row(c);
 }
 
-/* TLS records: type, version, length (RFC 8446, 5.1). */
-#define TLS_HEADER	5
-#define TLS_CHANGE	20
-#define TLS_HANDSHAKE	22
-#define TLS_DATA	23
-#define TLS_ALERT_BYTES 19 /* of an encrypted one: 2, its type, and a tag (5.2, 6) */
-
 /* Looks at the first bytes of a connection. HTTP/2's preface: RFC 9113, 3.4; a TLS record: its type, and
  * the version's high byte, RFC 8446, 5.1. */
 static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io)
@@ -303,77 +286,6 @@ static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io
 	}
 }
 
-/* In the middle of a connection found open: an HTTP/2 frame begins with its length in 24 bits, a type
- * below 16, flags, and a bit that is 0 (RFC 9113, 4.1). HTTP/1 and a TLS record begin with other bytes. */
-static __always_inline bool looks_multiplexed(const struct io *io)
-{
-	u8 b[8] = {};
-
-	if (!io->buf || io->have < 9 || bpf_probe_read_user(b, 6, (void *)io->buf))
-		return false;
-	return b[0] == 0 && b[3] < 16 && !(b[5] & 0x80);
-}
-
-/* Is the record that begins so what TLS says itself? From 1.3 on some of that looks like data: an alert,
- * told by its length, and the last words of the client's handshake, behind a change of cipher spec. */
-static __always_inline bool tls_own(struct hb_req_conn *c, u8 type, u64 len)
-{
-	bool next = c->flags & HB_REQ_TLS_NEXT;
-
-	c->flags &= ~(HB_REQ_TLS_OWN | HB_REQ_TLS_NEXT);
-	if (type == TLS_CHANGE)
-		c->flags |= HB_REQ_TLS_NEXT;
-	if (type == TLS_DATA && !next && len != TLS_ALERT_BYTES)
-		return false;
-	c->flags |= HB_REQ_TLS_OWN;
-	return true;
-}
-
-/* What of the record that bytes in are at came with this system call, of which at bytes are known. */
-static __always_inline u64 tls_take(struct hb_req_conn *c, const struct io *io, u64 at)
-{
-	u64 left = c->tls_left, more = io->bytes - at;
-
-	if (left > more)
-		left = more;
-	c->tls_left -= left;
-	return at + left;
-}
-
-/*
- * HB_REQ_HANDSHAKE, when the data is what TLS says itself: handshakes, changes of cipher spec, alerts; 0,
- * when there is data of the application. Records are followed over system calls, as OpenSSL reads the
- * header of each and then the rest.
- */
-__noinline int hb_req_tls(struct hb_req_conn *c, const struct io *io)
-{
-	bool own = true;
-	u64 at;
-
-	if (!c || !io || !io->buf || c->flags & HB_REQ_TLS_LOST)
-		return 0;
-	if (c->tls_left)
-		own = c->flags & HB_REQ_TLS_OWN;
-	at = tls_take(c, io, 0);
-	for (int i = 0; i < 8 && at < io->bytes; i++) {
-		u8 b[8] = {};
-
-		if (at + TLS_HEADER > io->have)
-			break;
-		if (bpf_probe_read_user(b, TLS_HEADER, (void *)(io->buf + at)) || b[1] != 3 ||
-		    b[0] < TLS_CHANGE || b[0] > TLS_DATA) {
-			own = false;
-			break;
-		}
-		c->tls_left = (u32)b[3] << 8 | b[4];
-		own &= tls_own(c, b[0], c->tls_left);
-		at = tls_take(c, io, at + TLS_HEADER);
-	}
-	if (at < io->bytes)
-		c->flags |= HB_REQ_TLS_LOST;
-	return own ? HB_REQ_HANDSHAKE : 0;
-}
-
 /* Data in. */
 static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 {
@@ -385,7 +297,9 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 	state = *(volatile u32 *)&c->state;
 	if (state == HB_REQ_OLD || state == HB_REQ_MULTIPLEXED)
 		return;
-	if (state == HB_REQ_OLD_ANSWERED && looks_multiplexed(io)) {
+	if (!(c->flags & HB_REQ_PEEKED) && state != HB_REQ_OPEN && looks_multiplexed(io)) {
+		if (state == HB_REQ_ENDING)
+			hb_req_finish(c);
 		c->state = HB_REQ_MULTIPLEXED;
 		req_count_n(HB_REQ_MUXED, 1);
 		return;
@@ -414,21 +328,6 @@ static __always_inline void conn_settle(struct hb_req_conn *c)
 	c->codec_ns += __sync_fetch_and_and(&c->late_ns, 0);
 	c->probe_ns += __sync_fetch_and_and(&c->late_probe_ns, 0);
 	c->calls += __sync_fetch_and_and(&c->late_calls, 0);
-}
-
-/* Below this there is no room for an answer behind the line "HTTP/1.1 100 Continue" and its end. */
-#define INTERIM_BYTES 44
-
-/* An answer that only asks for the rest of the request: RFC 9110, 15.2.1. */
-static __always_inline bool is_interim(const struct io *io)
-{
-	u8 b[16] = {};
-
-	if (!io->buf || io->have < 12 || io->bytes >= INTERIM_BYTES ||
-	    bpf_probe_read_user(b, 12, (void *)io->buf))
-		return false;
-	return b[0] == 'H' && b[4] == '/' && b[8] == ' ' && b[9] == '1' && b[10] == '0' &&
-	       b[11] == '0';
 }
 
 /* Data out. */

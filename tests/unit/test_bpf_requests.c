@@ -609,6 +609,51 @@ static void test_http2_on_a_connection_found_open_is_told_by_its_frames(void **s
 	assert_int_equal(count(HB_REQ_BEGUN), 0);
 }
 
+static void test_http2_that_was_cut_where_recording_began_is_told_by_a_later_frame(void **state)
+{
+	static const u8 frame[] = {0, 0, 4, 8, 0, 0, 0, 0, 0};
+	u32 port = PORT, one = 1;
+
+	kernel__map_set(HOST_MAP(REQ_PORTS), &port, &one);
+	w_thread(5);
+	conn_write(1, 5, 100);
+	conn_says("the rest of a frame");
+	conn_read(1, 5, 100);
+	conn_write(1, 5, 100);
+	kernel__user_write(BUF, frame, sizeof(frame));
+	conn_read(1, 5, 13);
+	conn_write(1, 5, 100);
+	conn_read(1, 5, 13);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_MUXED), 1);
+	assert_int_equal(server()->count, 1);
+	check_begun(0);
+}
+
+static void test_messages_with_their_length_in_front_are_not_http2(void **state)
+{
+	static const u8 says[][9] = {
+		{0, 0, 0, 8, 'p', 'i', 'n', 'g', '1'},
+		{0, 0, 0, 12, 8, 1, 16, 2, 26},
+		{0, 0, 1, 1, 'i', 'n', 'g', '1', '1'},
+		{0, 0, 0, 4, 0, 0, 0, 1, 0},
+	};
+	u32 port = PORT, one = 1;
+
+	kernel__map_set(HOST_MAP(REQ_PORTS), &port, &one);
+	w_thread(5);
+	for (u32 i = 0; i < 4; i++) {
+		conn_write(1 + i, 5, 100);
+		kernel__user_write(BUF, says[i], sizeof(says[i]));
+		conn_read(1 + i, 5, 100);
+		conn_write(1 + i, 5, 100);
+		conn_gone(1 + i);
+	}
+	assert_int_equal(count(HB_REQ_MUXED), 0);
+	assert_int_equal(server()->count, 4);
+	check_begun(0);
+}
+
 static void test_a_preface_in_a_message_or_a_vector_is_seen_too(void **state)
 {
 	static const u64 cookie[] = {HB_REQ_OP_READ | HB_REQ_OP_MSG,
@@ -1125,6 +1170,8 @@ int main(void)
 		T(test_a_request_right_behind_the_handshake_is_one),
 		T(test_http2_is_left_to_the_handlers),
 		T(test_http2_on_a_connection_found_open_is_told_by_its_frames),
+		T(test_http2_that_was_cut_where_recording_began_is_told_by_a_later_frame),
+		T(test_messages_with_their_length_in_front_are_not_http2),
 		T(test_a_preface_in_a_message_or_a_vector_is_seen_too),
 		T(test_tls_records_read_in_parts_are_followed),
 		T(test_the_end_of_a_handshake_in_bits_and_the_request_behind_it),

@@ -251,8 +251,8 @@ int requests__read(struct requests *r, bool final, struct recording *rec)
 	if (!err && final && r->skel->bss->req_urings && !r->said_uring)
 		recording__warn(
 			rec,
-			"%u io_urings were set up while requests were recorded: what is read "
-			"and written by them is not seen, and requests served so are missing",
+			"io_uring was set up while requests were recorded (%u times): what is "
+			"read and written by it is not seen, and requests served so are missing",
 			r->skel->bss->req_urings);
 	if (err)
 		m_requests__free(out);

@@ -234,6 +234,18 @@ static void test_a_share_of_calls_that_have_no_time_is_not_given(void **state)
 	recording__free(r);
 }
 
+static void test_a_request_shorter_than_half_its_probes_is_marked(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE);
+
+	assert_non_null(strstr(text, "~500ns")); /* of the handler: its own pair costs more */
+	assert_null(strstr(text, "~1.00ms"));
+	assert_non_null(strstr(text, "~: less than"));
+	free(text);
+	recording__free(r);
+}
+
 /* Calls behind the last byte out are tied to a request and not within it. */
 static void test_codecs_are_not_more_than_all_of_a_requests_time(void **state)
 {
@@ -262,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),
 		cmocka_unit_test(test_codecs_are_not_more_than_all_of_a_requests_time),
+		cmocka_unit_test(test_a_request_shorter_than_half_its_probes_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

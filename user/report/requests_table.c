@@ -63,13 +63,48 @@ static void where_text(const struct view *v, const struct m_request *q, struct s
 		strbuf__addf(b, "port %u", q->port);
 }
 
+/* Are there handlers' calls in the requests of connections? */
+static bool has_handlers(const struct view *v)
+{
+	const struct m_requests *r = v->r->requests;
+
+	for (u32 i = 0; i < r->nr_rows; i++)
+		if (r->row[i].side == HB_REQ_HANDLER)
+			return true;
+	return false;
+}
+
+/* Below this a request's latency is what subtracting left: half of what probes in one cost on average.
+ * That is a mean, and of the calibration, so that it is some tenths off on a busy machine. */
+static u64 resolution_ns(const struct view *v, const struct m_request *q)
+{
+	const struct m_dist *d = &q->latency;
+	double calls = (double)q->codec_calls + (has_handlers(v) ? (double)d->count : 0);
+	const struct bias *b = v->bias;
+	u64 own;
+
+	if (!v->nr_biases || !b->calibrated || !d->count)
+		return 0;
+	own = q->side == HB_REQ_HANDLER ? bias_resolution_ns(b) : 0;
+	return own + (u64)(b->total_ns * calls / (double)d->count / 2);
+}
+
+/* A latency, marked "~" below that. */
+static const char *cell_latency(char buf[CELL], u64 ns, u64 resolution)
+{
+	char plain[CELL];
+
+	snprintf(buf, CELL, "%s%s", ns != M_NONE && ns < resolution ? "~" : "", cell_ns(plain, ns));
+	return buf;
+}
+
 static void add_row(struct view *v, const struct m_request *q, struct grid *grid)
 {
 	const struct recording *r = v->r;
 	const struct m_dist *d = &q->latency;
 	char text[C_NR][CELL] = {{0}};
 	const char *at[C_NR] = {0};
-	u64 n = d->count ? d->count : 1;
+	u64 n = d->count ? d->count : 1, res = resolution_ns(v, q);
 	bool io = q->side != HB_REQ_HANDLER;
 	struct strbuf where;
 
@@ -83,10 +118,10 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	}
 	at[C_COUNT] = cell_count(text[C_COUNT], d->count);
 	at[C_RATE] = cell_rate(text[C_RATE], requests_per_s(r, q));
-	at[C_P50] = cell_ns(text[C_P50], dist_quantile(d, DIST_P50));
-	at[C_P90] = cell_ns(text[C_P90], dist_quantile(d, DIST_P90));
-	at[C_P99] = cell_ns(text[C_P99], dist_quantile(d, DIST_P99));
-	at[C_P999] = cell_ns(text[C_P999], dist_quantile(d, DIST_P999));
+	at[C_P50] = cell_latency(text[C_P50], dist_quantile(d, DIST_P50), res);
+	at[C_P90] = cell_latency(text[C_P90], dist_quantile(d, DIST_P90), res);
+	at[C_P99] = cell_latency(text[C_P99], dist_quantile(d, DIST_P99), res);
+	at[C_P999] = cell_latency(text[C_P999], dist_quantile(d, DIST_P999), res);
 	at[C_MAX] = cell_ns(text[C_MAX], d->count ? d->max_ns : M_NONE);
 	at[C_SHARE] = cell_pct(text[C_SHARE], codec_share_pct(r, m_request__share(q)));
 	at[C_SHARE50] = cell_pct(text[C_SHARE50], codec_share_pct(r, m_request__share_p50(q)));
@@ -169,7 +204,8 @@ static void print_rule(struct view *v)
 		"the read that brings the first byte to that of the last write before the next "
 		"one (client: from its first write to the last read); handler: calls of the "
 		"function. What probes in a request cost was subtracted, what tracepoints cost "
-		"was not");
+		"was not; ~: less than half of what was subtracted, so that shares there say "
+		"little");
 }
 
 static void print_tied(struct view *v, const struct m_requests *r)

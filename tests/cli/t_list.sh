@@ -142,8 +142,16 @@ is "$?" 1 "a file that is cut short is exit status 1"
 mkfifo pipe
 ok "a FIFO is not waited for" timeout 10 sh -c '"$1" list pipe 2>/dev/null; test $? = 1' sh "$HBPROF"
 is "$(list --probe nothing codecs; echo $?)" 3 "a function that is not there is exit status 3"
+# A kernel thread has no code: 2 is one, but in a container.
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ] && [ "$(id -u)" = 0 ]; then
+    list --pid 2 >/dev/null
+    is "$?/$(grep -c 'is a kernel thread' err)" 3/1 "a kernel thread is exit status 3"
+else
+    skip "a kernel thread is exit status 3" "none is to be seen here"
+fi
 ok "no target is a usage error" exits 2 "$HBPROF" list
 ok "two targets are a usage error" exits 2 "$HBPROF" list --pid 1 codecs
+ok "two processes are a usage error" exits 2 "$HBPROF" list --pid 1 --pid 2
 ok "two files are a usage error" exits 2 "$HBPROF" list codecs none
 ok "an unknown format is a usage error" exits 2 "$HBPROF" list --format xml codecs
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/calstore.h"
 #include "cmd/cmd.h"
@@ -69,6 +70,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 
 	switch (key) {
 	case 'p':
+		if (a->pid)
+			argp_error(st, "one process at a time: '%s' is one too many", arg);
 		if (parse_u64(arg, 1u << 22, &a->pid) || !a->pid)
 			argp_error(st, "--pid '%s' is not a number from 1 to %u", arg, 1u << 22);
 		return 0;
@@ -125,7 +128,13 @@ static int open_proc(u64 pid, struct proc **out)
 			"/proc/%llu/status)",
 			pid, pid);
 	else if (err)
-		log_err("cannot look at process %llu: %s", pid, strerror(-err));
+		log_err("cannot look at process %llu: %s%s", pid, strerror(-err),
+			geteuid() && err == -EACCES ? " (that needs root)" : "");
+	if (!err && (*out)->kthread) {
+		log_err("%llu (%s) is a kernel thread; there is no user code to measure", pid,
+			(*out)->comm);
+		err = -ESRCH;
+	}
 	return err;
 }
 

@@ -258,6 +258,23 @@ static void test_merged_recordings_have_the_sums_of_counters_of_one_name(void **
 	recording__free(r[1]);
 }
 
+static void test_a_process_that_came_later_has_the_rate_of_its_own_time(void **state)
+{
+	struct recording *r = counted(1, 1000);
+	struct since s;
+
+	r->target[0].begin_mono_ns = r->end_mono_ns - 5000000000ULL;
+	r->target[0].end_mono_ns = M_NONE;
+	assert_int_equal(since__init(&s, r, NULL), 0);
+	assert_true(s.rec.row[0].measured_ns == 5000000000ULL);
+	since__fini(&s);
+	r->target[0].begin_mono_ns = M_NONE;
+	assert_int_equal(since__init(&s, r, NULL), 0);
+	assert_true(s.rec.row[0].measured_ns == r->end_mono_ns - r->begin_mono_ns);
+	since__fini(&s);
+	recording__free(r);
+}
+
 /* As of a guest that stops counting: calls have it, and it is 0 in each. */
 static void test_zeros_of_a_counter_that_stood_still_are_not_merged(void **state)
 {
@@ -406,6 +423,7 @@ int main(void)
 		cmocka_unit_test(
 			test_the_difference_of_two_readings_has_the_counters_of_the_calls_between),
 		cmocka_unit_test(test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0),
+		cmocka_unit_test(test_a_process_that_came_later_has_the_rate_of_its_own_time),
 		cmocka_unit_test(test_zeros_of_a_counter_that_stood_still_are_not_merged),
 		cmocka_unit_test(test_counters_that_find_no_room_in_a_merged_recording_refuse_it),
 		cmocka_unit_test(test_merged_recordings_have_the_sums_of_counters_of_one_name),

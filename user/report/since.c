@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/measured.h"
 #include "util/array.h"
 
 /* The two are read one after the other from counters that only grow; still, a live reading is not
@@ -109,8 +110,46 @@ static int row_since(struct m_row *to, const struct m_row *now, const struct m_r
 	return err;
 }
 
+/* A process that came later, or has gone, was measured for a part of the time; the others until now. */
+static void clip_target(struct m_target *t, const struct recording *r)
+{
+	if (t->begin_mono_ns == M_NONE)
+		return;
+	if (t->end_mono_ns == M_NONE || t->end_mono_ns > r->end_mono_ns)
+		t->end_mono_ns = r->end_mono_ns;
+	if (t->begin_mono_ns < r->begin_mono_ns)
+		t->begin_mono_ns = r->begin_mono_ns;
+	if (t->begin_mono_ns > t->end_mono_ns)
+		t->begin_mono_ns = t->end_mono_ns;
+}
+
+static int targets_since(struct recording *r, const struct recording *now,
+			 const struct recording *before)
+{
+	r->target = array_alloc((size_t)now->nr_targets + 1, sizeof(*r->target));
+	if (!r->target)
+		return -ENOMEM;
+	r->nr_targets = now->nr_targets;
+	for (u32 i = 0; i < r->nr_targets; i++) {
+		r->target[i] = now->target[i];
+		clip_target(&r->target[i], r);
+		if (before && i < before->nr_targets)
+			r->target[i].cpu_ns = less(now->target[i].cpu_ns, before->target[i].cpu_ns);
+	}
+	return 0;
+}
+
+static u64 row_measured_ns(const struct recording *r, const struct m_row *row)
+{
+	u64 ns = M_NONE;
+
+	if (!row->overflow && row->target < r->nr_targets)
+		ns = target_measured_ns(&r->target[row->target]);
+	return ns == M_NONE ? r->end_mono_ns - r->begin_mono_ns : ns;
+}
+
 static int rows_since(struct recording *r, const struct recording *now,
-		      const struct recording *before, u64 ns)
+		      const struct recording *before)
 {
 	int err = 0;
 
@@ -122,7 +161,7 @@ static int rows_since(struct recording *r, const struct recording *now,
 
 		r->nr_rows++;
 		err = row_since(&r->row[i], &now->row[i], old);
-		r->row[i].measured_ns = ns;
+		r->row[i].measured_ns = row_measured_ns(r, &r->row[i]);
 	}
 	return err;
 }
@@ -143,21 +182,6 @@ static int funcs_since(struct recording *r, const struct recording *now,
 		for (u32 k = 0; k < HB_CLASS_NR; k++)
 			r->func[i].exits_by[k] = less(r->func[i].exits_by[k],
 						      before->func[i].exits_by[k]);
-	}
-	return 0;
-}
-
-static int targets_since(struct recording *r, const struct recording *now,
-			 const struct recording *before)
-{
-	r->target = array_alloc((size_t)now->nr_targets + 1, sizeof(*r->target));
-	if (!r->target)
-		return -ENOMEM;
-	r->nr_targets = now->nr_targets;
-	for (u32 i = 0; i < r->nr_targets; i++) {
-		r->target[i] = now->target[i];
-		if (before && i < before->nr_targets)
-			r->target[i].cpu_ns = less(now->target[i].cpu_ns, before->target[i].cpu_ns);
 	}
 	return 0;
 }
@@ -192,11 +216,11 @@ int since__init(struct since *s, const struct recording *now, const struct recor
 	r->nr_rows = r->nr_funcs = r->nr_targets = 0;
 	if (before)
 		sums_since(r, before);
-	err = rows_since(r, now, before, r->end_mono_ns - r->begin_mono_ns);
+	err = targets_since(r, now, before);
+	if (!err)
+		err = rows_since(r, now, before);
 	if (!err)
 		err = funcs_since(r, now, before);
-	if (!err)
-		err = targets_since(r, now, before);
 	if (err)
 		since__fini(s);
 	return err;

@@ -6,7 +6,6 @@
 #include "report/view_impl.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,15 +96,17 @@ static void clock_text(char buf[CELL], u64 ns)
 		snprintf(buf, CELL, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
 }
 
-static double all_calls_per_s(const struct groups *g)
+/* Of the last interval. Rates of processes that were there for a part of it do not add up. */
+static double all_calls_per_s(const struct live_view *v)
 {
-	double sum = 0, rate;
+	const struct recording *r = &v->recent.rec;
+	double calls = 0;
 
-	for (u32 i = 0; i < g->nr; i++) {
-		rate = group_calls_per_s(&g->v[i]);
-		sum += isfinite(rate) ? rate : 0;
-	}
-	return sum;
+	for (u32 i = 0; i < v->part.nr; i++)
+		calls += (double)v->part.v[i].calls;
+	return r->end_mono_ns > r->begin_mono_ns
+		       ? calls * 1e9 / (double)(r->end_mono_ns - r->begin_mono_ns)
+		       : 0;
 }
 
 /* The command line without the folders of the program: the arguments tell programs apart. */
@@ -127,7 +128,7 @@ static void put_header(struct live_view *v, struct pen *p)
 
 	clock_text(time, r->end_mono_ns - r->begin_mono_ns);
 	snprintf(right, sizeof(right), "%s   %s calls/s", time,
-		 v->part.nr ? cell_rate(rate, all_calls_per_s(&v->part)) : "0");
+		 v->part.nr ? cell_rate(rate, all_calls_per_s(v)) : "0");
 	len = text_width(right);
 	pen_ink(p, INK_BOLD);
 	pen_text(p, "hbprof ");

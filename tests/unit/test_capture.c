@@ -168,6 +168,7 @@ static void assert_same(const struct recording *a, const struct recording *b)
 	assert_same_str(a->version, b->version);
 	assert_same_str(a->attach, b->attach);
 	assert_same_str(a->stop_reason, b->stop_reason);
+	assert_same_str(a->codecs, b->codecs);
 	assert_int_equal(a->begin_wall_ns, b->begin_wall_ns);
 	assert_int_equal(a->begin_mono_ns, b->begin_mono_ns);
 	assert_int_equal(a->end_mono_ns, b->end_mono_ns);
@@ -222,6 +223,7 @@ static void test_a_rich_recording_comes_back_identical(void **state)
 {
 	struct recording *r = sample_recording();
 
+	r->codecs = strdup("cbf29ce484222325");
 	assert_round_trip(r);
 	recording__free(r);
 }

@@ -40,6 +40,33 @@ static int add(const char *text, size_t len)
 	return err;
 }
 
+static u64 hash_with(const char *text, bool groups)
+{
+	struct registry *r;
+	u64 hash;
+
+	assert_int_equal(registry__open(&r), 0);
+	if (groups)
+		assert_int_equal(registry__add_groups(r), 0);
+	if (text)
+		assert_int_equal(registry__add_text(r, "f.json", text, strlen(text)), 0);
+	hash = registry__hash(r);
+	registry__close(r);
+	return hash;
+}
+
+/* What is around codecs is looked for with requests only, and changes no codec. */
+static void test_the_hash_tells_apart_which_codecs_were_added(void **state)
+{
+	const char *none = "{\"format\": 1, \"libraries\": []}";
+	const char *spaced = "{\"format\": 1,  \"libraries\": []}";
+
+	assert_true(hash_with(NULL, false) == hash_with(NULL, true));
+	assert_true(hash_with(none, false) == hash_with(none, true));
+	assert_true(hash_with(none, false) != hash_with(NULL, false));
+	assert_true(hash_with(none, false) != hash_with(spaced, false));
+}
+
 /* One message, which begins with file and line and has the words. */
 static void assert_says(const char *text, u32 line, const char *words)
 {
@@ -231,6 +258,7 @@ static void test_file_that_cannot_be_read_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_hash_tells_apart_which_codecs_were_added),
 		cmocka_unit_test(test_file_that_is_right_is_read),
 		cmocka_unit_test(test_text_that_is_no_json_is_told_with_its_line),
 		cmocka_unit_test(test_deep_nesting_is_refused),

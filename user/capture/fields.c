@@ -48,8 +48,13 @@
 	}
 
 const struct field recording_fields[] = {
-	STR(recording, attach),	     U64(recording, begin_wall_ns), U64(recording, begin_mono_ns),
-	U64(recording, end_mono_ns), STR(recording, stop_reason),   END,
+	STR(recording, attach),
+	U64(recording, begin_wall_ns),
+	U64(recording, begin_mono_ns),
+	U64(recording, end_mono_ns),
+	STR(recording, stop_reason),
+	STR(recording, codecs),
+	END,
 };
 
 const struct field target_fields[] = {

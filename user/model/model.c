@@ -175,6 +175,7 @@ void recording__free(struct recording *r)
 	free(r->warning);
 	free(r->version);
 	free(r->attach);
+	free(r->codecs);
 	free(r->stop_reason);
 	free(r);
 }

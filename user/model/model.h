@@ -206,6 +206,7 @@ struct m_stacks {
 struct recording {
 	char *version; /* of hbprof */
 	char *attach;  /* "uprobe_multi" */
+	char *codecs;  /* a hash of the list of codecs that were looked for */
 	u64 begin_wall_ns, begin_mono_ns, end_mono_ns;
 	char *stop_reason; /* "interrupted", "duration", "target exited" */
 	struct m_host host;

@@ -16,14 +16,15 @@
 #include "report/compare.h"
 #include "util/units.h"
 
-#define SHORT_NS   10000000000ull
-#define MAX_LOSS   0.01
-#define HIGH_LOAD  0.80
-#define LOAD_GAP   0.30
-#define BIAS_SHARE 0.25 /* of P50 */
-#define SIZE_NOTE  0.05
-#define MAX_PAIRED 4096
-#define MAX_WARN   200 /* a foreign capture may differ in everything */
+#define SHORT_NS     10000000000ull
+#define MAX_LOSS     0.01
+#define HIGH_LOAD    0.80
+#define LOAD_GAP     0.30
+#define BIAS_SHARE   0.25 /* of P50 */
+#define SIZE_NOTE    0.05
+#define OTHER_INSIDE 0.5 /* share of the calls */
+#define MAX_PAIRED   4096
+#define MAX_WARN     200 /* a foreign capture may differ in everything */
 
 struct run_ref {
 	const struct recording *r;
@@ -172,6 +173,13 @@ static int warn_software(struct compare *c, const struct run_ref *a, const struc
 	if (!err && a->r->version && b->r->version && strcmp(a->r->version, b->r->version))
 		err = compare__warn(c, "hbprof: %s by %s, %s by %s", a->label, a->r->version,
 				    b->label, b->r->version);
+	if (!err && a->r->codecs && b->r->codecs && strcmp(a->r->codecs, b->r->codecs))
+		err = compare__warn(
+			c,
+			"codecs: %s and %s looked for other lists of codecs (%s, %s; of "
+			"hbprof and --codecs): a function may count as another codec, or only "
+			"be in one",
+			a->label, b->label, a->r->codecs, b->r->codecs);
 	if (!err && a->r->begin_wall_ns == b->r->begin_wall_ns &&
 	    a->r->begin_mono_ns == b->r->begin_mono_ns && a->r->begin_wall_ns != M_NONE)
 		err = compare__warn(
@@ -301,6 +309,30 @@ static int warn_function(struct compare *c, const struct compare_row *row, const
 	return err;
 }
 
+static double with_calls_inside(const struct sample *s)
+{
+	return s->count ? (double)s->outer / (double)s->count : 0;
+}
+
+/*
+ * What no name or version tells: sonic's fallback is encoding/json where its JIT is not, and encoding/json is
+ * encoding/json/v2 under GOEXPERIMENT=jsonv2. The measured calls inside do.
+ */
+static int warn_inside(struct compare *c, const struct compare_row *row, const struct run_ref *a,
+		       const struct sample *sa, const struct run_ref *b, const struct sample *sb)
+{
+	double ia = with_calls_inside(sa), ib = with_calls_inside(sb);
+
+	if (!(fabs(ia - ib) > OTHER_INSIDE))
+		return 0;
+	return compare__warn(
+		c,
+		"%s: %.0f%% of its calls in %s and %.0f%% in %s contain calls of other "
+		"measured functions: another implementation under the same name, or other "
+		"functions were measured",
+		row->key.name, ia * 100, a->label, ib * 100, b->label);
+}
+
 static int warn_bias(struct compare *c, const struct compare_row *row, const struct run_ref *a,
 		     const struct sample *sa, const struct run_ref *b, const struct sample *sb)
 {
@@ -347,6 +379,8 @@ static int warn_rows(struct compare *c, const struct run_ref *a, const struct ru
 		if (row->key.size_class != KEY_ANY_SIZE || !sa->func || !sb->func)
 			continue;
 		err = warn_function(c, row, a, sa->func, b, sb->func);
+		if (!err)
+			err = warn_inside(c, row, a, sa, b, sb);
 		if (!err)
 			err = warn_bias(c, row, a, sa, b, sb);
 		if (!err && a->side != b->side)

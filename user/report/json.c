@@ -367,6 +367,7 @@ static void print_head(struct view *v, struct jsonw *w)
 
 	jsonw__str(w, "hbprof", r->version);
 	jsonw__str(w, "attach", r->attach);
+	jsonw__str(w, "codecs", r->codecs);
 	jsonw__u64(w, "begin_wall_ns", r->begin_wall_ns);
 	jsonw__u64(w, "duration_ns", r->end_mono_ns - r->begin_mono_ns);
 	jsonw__str(w, "stop_reason", r->stop_reason);

@@ -97,6 +97,11 @@ static int check_machine(struct merge *m, const struct recording *r)
 			return refuse(m, -EINVAL, keys[i], fact(m->to, keys[i]), fact(r, keys[i]));
 	if (!same(m->to->attach, r->attach))
 		return refuse(m, -EINVAL, "way of attaching", m->to->attach, r->attach);
+	/* Of several lists none can be named. */
+	if (!same(m->to->codecs, r->codecs)) {
+		free(m->to->codecs);
+		m->to->codecs = NULL;
+	}
 	return 0;
 }
 
@@ -584,6 +589,7 @@ static int start_header(struct recording *to, const struct recording *r)
 
 	to->version = copy(r->version, &err);
 	to->attach = copy(r->attach, &err);
+	to->codecs = copy(r->codecs, &err);
 	to->stop_reason = copy("merged", &err);
 	to->begin_wall_ns = r->begin_wall_ns;
 	to->coverage.balanced = true;

@@ -73,6 +73,9 @@ int registry__add_text(struct registry *r, const char *name, const char *text, s
 /* Adds groups.json: functions around codecs, of servers, TLS and SQL. The same. */
 int registry__add_groups(struct registry *r);
 
+/* Tells apart which codecs were known: a hash of codecs.json and the files, groups.json excluded. */
+u64 registry__hash(const struct registry *r);
+
 size_t registry__size(const struct registry *r);
 /* Entry i < registry__size() for the registers of a machine, those of one library in a row. Values in
  * registers that are not followed are NONE. 0; -ENOTSUP: not known; -ENOENT: an entry turned off. */

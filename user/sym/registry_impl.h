@@ -51,6 +51,7 @@ struct registry {
 	struct registry_library *library;
 	size_t nr, cap;
 	u32 nr_funcs;
+	u64 hash; /* of the codecs' texts, in order */
 };
 
 void registry_func__fini(struct registry_func *f);

@@ -486,7 +486,21 @@ static int read_root(struct reader *rd, const cJSON *root, struct registry *r)
 	return err;
 }
 
-int registry__add_text(struct registry *r, const char *name, const char *text, size_t len)
+/* FNV-1a, over the length as well, so that two files are not one. */
+static u64 hash_text(u64 hash, const char *text, size_t len)
+{
+	hash = (hash ? hash : 0xcbf29ce484222325ULL) ^ len;
+	for (size_t i = 0; i < len; i++)
+		hash = (hash * 0x100000001b3ULL) ^ (u8)text[i];
+	return hash * 0x100000001b3ULL;
+}
+
+u64 registry__hash(const struct registry *r)
+{
+	return r->hash;
+}
+
+static int add_text(struct registry *r, const char *name, const char *text, size_t len)
 {
 	struct reader rd = {.file = name};
 	struct json_text t;
@@ -497,6 +511,12 @@ int registry__add_text(struct registry *r, const char *name, const char *text, s
 	err = read_root(&rd, t.root, r);
 	json_text__free(&t);
 	return err;
+}
+
+int registry__add_text(struct registry *r, const char *name, const char *text, size_t len)
+{
+	r->hash = hash_text(r->hash, text, len);
+	return add_text(r, name, text, len);
 }
 
 int registry__add_file(struct registry *r, const char *path)
@@ -533,6 +553,6 @@ int registry__open(struct registry **out)
 
 int registry__add_groups(struct registry *r)
 {
-	return registry__add_text(r, "groups.json", registry_groups,
-				  (size_t)(registry_groups_end - registry_groups));
+	return add_text(r, "groups.json", registry_groups,
+			(size_t)(registry_groups_end - registry_groups));
 }

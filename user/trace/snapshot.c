@@ -7,6 +7,7 @@
  * taken after recording has stopped and the probes are off, so no handler runs any more.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #include "trace/sampler.h"
 #include "trace/snapshot_impl.h"
 #include "hbprof.skel.h"
+#include "sym/registry.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -158,6 +160,7 @@ static int take_rows(struct session *s)
 
 int session__stop(struct session *s, const char *reason)
 {
+	char codecs[24];
 	struct recording *rec = s->rec;
 	char took[16];
 	int err;
@@ -206,7 +209,9 @@ int session__stop(struct session *s, const char *reason)
 	rec->begin_mono_ns = s->begin_mono_ns;
 	rec->end_mono_ns = s->end_mono_ns;
 	session__fill_cost(s, rec);
-	return rec->version && rec->attach && rec->stop_reason ? 0 : -ENOMEM;
+	snprintf(codecs, sizeof(codecs), "%016llx", registry__hash(s->plan->registry));
+	rec->codecs = strdup(codecs);
+	return rec->version && rec->attach && rec->stop_reason && rec->codecs ? 0 : -ENOMEM;
 }
 
 /* ---- while it goes on --------------------------------------------------------------------- */

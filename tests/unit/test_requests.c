@@ -14,6 +14,7 @@
 
 #include "capture/capture.h"
 #include "model/request.h"
+#include "report/export.h"
 #include "sample.h"
 
 /* n requests of ns, each with so much codec time; rising. */
@@ -211,6 +212,89 @@ static void test_more_handlers_than_requests_are_said(void **state)
 	recording__free(r);
 }
 
+static void test_what_probes_cost_a_short_request_is_said(void **state)
+{
+	struct recording *r = with_requests();
+	char *text;
+
+	r->requests->nr_rows = 1; /* 1,000, and 1 ms (its bucket: 1,007 us) at P50 */
+	r->cost.probe_ns = 130000000;
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "probes cost a request 130us on average, 12.9%"));
+	free(text);
+	r->cost.probe_ns = 90000000;
+	text = printed(r, REPORT_TABLE);
+	assert_null(strstr(text, "probes cost a request"));
+	free(text);
+	r->cost.probe_ns = M_NONE;
+	text = printed(r, REPORT_TABLE);
+	assert_null(strstr(text, "probes cost a request"));
+	free(text);
+	r->requests->nr_rows = 2;
+	recording__free(r);
+}
+
+/* The cells of a line, one after the other; the last one is NULL. None is quoted. */
+static void split_cells(char *line, const char *cell[80])
+{
+	u32 n = 0;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	while (line && n < 79)
+		cell[n++] = strsep(&line, ",");
+	cell[n] = NULL;
+}
+
+static const char *cell_of(char *header, char *line, const char *name)
+{
+	const char *names[80], *cells[80];
+	u32 at = 0;
+
+	split_cells(header, names);
+	split_cells(line, cells);
+	for (u32 i = 0; names[i]; i++) {
+		assert_non_null(cells[i]);
+		if (!strcmp(names[i], name))
+			at = i;
+	}
+	assert_string_equal(names[at], name);
+	return cells[at];
+}
+
+static void assert_cell(const char *csv, const char *row, const char *name, const char *want)
+{
+	const char *found = strstr(csv, row);
+	char *header = strdup(csv), *line = strdup(found ? found : "");
+
+	assert_non_null(found);
+	assert_non_null(header);
+	assert_non_null(line);
+	assert_string_equal(cell_of(header, line, name), want);
+	free(header);
+	free(line);
+}
+
+static void test_csv_has_a_line_for_each_row_of_requests(void **state)
+{
+	struct recording *r = with_requests();
+	char *csv = NULL;
+	size_t len;
+
+	assert_int_equal(export__render(r, EXPORT_CSV, EXPORT_OF_DEFAULT, &csv, &len), 0);
+	assert_cell(csv, "requests,server,", "calls", "1000");
+	assert_cell(csv, "requests,server,", "row_kind", "requests");
+	assert_cell(csv, "requests,server,", "port", "8080");
+	assert_cell(csv, "requests,server,", "codec_share_pct", "23.56");
+	assert_cell(csv, "requests,server,", "bytes_in", "217000");
+	assert_cell(csv, "requests,server,", "exclusive_in_buckets", "");
+	assert_cell(csv, "requests,handler,", "calls", "3");
+	assert_cell(csv, "requests,handler,", "port", "");
+	assert_cell(csv, "requests,handler,", "bytes_in", "");
+	assert_cell(csv, "encoding/json,", "row_kind", "calls");
+	free(csv);
+	recording__free(r);
+}
+
 static void test_a_share_of_calls_that_have_no_time_is_not_given(void **state)
 {
 	struct recording *r = with_requests();
@@ -264,6 +348,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_share_of_all_is_a_sum_over_a_sum),
+		cmocka_unit_test(test_what_probes_cost_a_short_request_is_said),
+		cmocka_unit_test(test_csv_has_a_line_for_each_row_of_requests),
 		cmocka_unit_test(test_shares_at_quantiles_are_of_the_requests_there),
 		cmocka_unit_test(test_a_quantile_inside_a_bucket_takes_a_part_of_it),
 		cmocka_unit_test(test_too_few_requests_have_no_share_at_a_quantile),

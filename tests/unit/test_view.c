@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/request.h"
 #include "model/text.h"
 #include "tests/unit/view_sample.h"
 #include "user/cmd/keys.c" /* pure, in a folder whose objects no unit test is linked with */
@@ -245,6 +246,49 @@ static void test_coverage_and_cost_are_there_from_the_first_reading_on(void **st
 	assert_shows(&v, &wide,
 		     "cost      to the target 0.43% of one CPU, n/a of its CPU time, "
 		     "hbprof itself 0.40% of one CPU, resident 23.0MB");
+	view__fini(&v);
+}
+
+/* Of the view: it frees them with the reading. */
+static void add_requests(struct recording *r)
+{
+	struct m_requests *q = calloc(1, sizeof(*q));
+
+	assert_non_null(q);
+	q->row = sample_array(2, sizeof(*q->row));
+	for (u32 i = 0; i < 2; i++) {
+		m_request__init(&q->row[i]);
+		q->row[i].side = i ? HB_REQ_CLIENT : HB_REQ_SERVER;
+		q->row[i].port = i ? 5432 : 8080;
+		sample_add(&q->row[i].latency, 1000000, i ? 300 : 200);
+		q->row[i].bucket_codec_ns = sample_array(1, sizeof(u64));
+	}
+	q->nr_rows = 2;
+	r->requests = q;
+}
+
+static void test_requests_have_a_line_when_they_are_measured(void **state)
+{
+	const struct view_look low = {200, 6, VIEW_PLAIN, false};
+	struct recording *r = view_reading(1);
+	struct live_view v;
+	char *text;
+
+	view_with_readings(&v, 0);
+	text = view_text(&v, &wide);
+	assert_null(strstr(text, "requests  "));
+	free(text);
+	add_requests(r);
+	assert_int_equal(view__update(&v, r), 0);
+	text = view_text(&v, &wide);
+	assert_non_null(strstr(text, "\nrequests  to port 5432 300 ("));
+	assert_non_null(strstr(text, ", port 8080 200 ("));
+	free(text);
+	check_frame(&v, &wide);
+	check_frame(&v, &low);
+	text = view_text(&v, &low);
+	assert_null(strstr(text, "requests  "));
+	free(text);
 	view__fini(&v);
 }
 
@@ -587,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_the_last_interval_alone_has_its_own_counts_and_percentiles),
 		cmocka_unit_test(test_a_row_without_calls_in_the_interval_stays_and_has_none),
 		cmocka_unit_test(test_coverage_and_cost_are_there_from_the_first_reading_on),
+		cmocka_unit_test(test_requests_have_a_line_when_they_are_measured),
 		cmocka_unit_test(test_a_message_stands_on_the_last_line_for_some_readings),
 		cmocka_unit_test(test_sorting_goes_from_column_to_column_that_is_shown),
 		cmocka_unit_test(test_the_column_that_rows_are_sorted_by_is_shown_however_narrow),

@@ -4,6 +4,9 @@
  * a comma or a quote are quoted. The columns only ever get more, at the end. An empty cell is what the
  * report calls "n/a".
  *
+ * Requests are lines of the same columns, told by row_kind: their side is the op, and what they have
+ * beyond calls is in columns of its own.
+ *
  * Names are escaped as for a terminal, so no cell holds a line break.
  */
 #include "report/export.h"
@@ -11,7 +14,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/request.h"
 #include "model/text.h"
+#include "report/requests_report.h"
 
 static const char header[] =
 	"codec,op,function,library,library_version,pid,outcome,overflow,class_min_bytes,"
@@ -22,7 +27,14 @@ static const char header[] =
 	"exclusive_p999_ns,exclusive_max_ns,raw_mean_ns,raw_min_ns,raw_max_ns,nested_per_call,"
 	"size_calls,size_p50_bytes,size_min_bytes,size_max_bytes,size_sum_bytes,cycles_per_call,"
 	"instructions_per_call,ipc,cache_references_per_call,cache_misses_per_call,cache_miss_pct,"
-	"branch_misses_per_call,page_faults_per_call,context_switches_per_call\r\n";
+	"branch_misses_per_call,page_faults_per_call,context_switches_per_call,row_kind,port,"
+	"codec_calls,codec_sum_ns,codec_share_pct,codec_share_p50_pct,codec_share_p99_pct,bytes_in,"
+	"bytes_out,unanswered\r\n";
+
+#define NR_DIST_CELLS	 9 /* cells_dist() */
+#define NR_CALL_CELLS	 9 /* raw times, nesting, sizes */
+#define NR_CTR_CELLS	 9 /* cells_counters() */
+#define NR_REQUEST_CELLS 9 /* port and what follows it */
 
 struct line {
 	struct strbuf *b;
@@ -121,6 +133,12 @@ static void cells_counters(struct line *l, const struct recording *r, const stru
 	cell_num(l, group_ctr(g, r, "context-switches"), 6);
 }
 
+static void cells_empty(struct line *l, u32 nr)
+{
+	while (nr--)
+		cell(l);
+}
+
 /* lo, hi: of the size class; M_NONE where the line has all classes. */
 static void add_line(struct view *v, struct group *g, u64 errors, u64 lo, u64 hi)
 {
@@ -147,6 +165,48 @@ static void add_line(struct view *v, struct group *g, u64 errors, u64 lo, u64 hi
 	cell_u64(&l, g->sizes.n ? g->sizes.max : M_NONE);
 	cell_u64(&l, g->sizes.n ? g->sizes.sum : M_NONE);
 	cells_counters(&l, v->r, g);
+	cell_str(&l, "calls");
+	cells_empty(&l, NR_REQUEST_CELLS);
+	strbuf__adds(v->out, "\r\n");
+}
+
+/* As cells_identity(). A codec's name cannot be mistaken for this one's: row_kind tells. */
+static void cells_request(struct line *l, const struct recording *r, const struct m_request *q)
+{
+	bool handler = q->side == HB_REQ_HANDLER && !q->overflow;
+
+	cell_str(l, "requests");
+	cell_str(l, q->overflow ? "" : hb_req_side_names[q->side]);
+	cell_name(l, handler && q->func < r->nr_funcs ? r->func[q->func].name : NULL);
+	cells_empty(l, 2);
+	cell_u64(l, !q->overflow && q->target < r->nr_targets ? r->target[q->target].pid : M_NONE);
+	cell_str(l, "");
+	cell_str(l, q->overflow ? "true" : "false");
+}
+
+static void add_request(struct view *v, const struct m_request *q)
+{
+	bool handler = q->side == HB_REQ_HANDLER && !q->overflow;
+	struct line l = {.b = v->out};
+
+	cells_request(&l, v->r, q);
+	cells_empty(&l, 2);
+	cell_u64(&l, q->latency.count);
+	cells_empty(&l, 1);
+	cell_num(&l, requests_per_s(v->r, q), 3);
+	cells_empty(&l, 2);
+	cells_dist(&l, &q->latency);
+	cells_empty(&l, NR_DIST_CELLS + NR_CALL_CELLS + NR_CTR_CELLS);
+	cell_str(&l, "requests");
+	cell_u64(&l, handler || q->overflow ? M_NONE : q->port);
+	cell_u64(&l, q->codec_calls);
+	cell_u64(&l, q->codec_ns);
+	cell_num(&l, codec_share_pct(v->r, m_request__share(q)), 2);
+	cell_num(&l, codec_share_pct(v->r, m_request__share_p50(q)), 2);
+	cell_num(&l, codec_share_pct(v->r, m_request__share_p99(q)), 2);
+	cell_u64(&l, handler ? M_NONE : q->bytes_in);
+	cell_u64(&l, handler ? M_NONE : q->bytes_out);
+	cell_u64(&l, handler ? M_NONE : q->unanswered);
 	strbuf__adds(v->out, "\r\n");
 }
 
@@ -181,5 +241,7 @@ int export_csv(struct view *v)
 		else
 			add_line(v, g, g->errors, M_NONE, M_NONE);
 	}
+	for (u32 i = 0; !err && v->r->requests && i < v->r->requests->nr_rows; i++)
+		add_request(v, &v->r->requests->row[i]);
 	return err;
 }

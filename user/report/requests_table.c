@@ -284,6 +284,41 @@ static void print_pipelined(struct view *v, const struct m_requests *r)
 			    cell_count(a, handled), cell_count(b, exchanges));
 }
 
+/* From this part of the fastest row's P50 on, what probes cost is said: docs/benchmarks.md has how much of
+ * it stays in requests of that length. */
+#define DISTURBED_PCT 10.0
+
+/* What probes have cost is known of the recording, not of each request. */
+static void print_disturbed(struct view *v, const struct m_requests *r)
+{
+	u64 cost_ns = v->r->cost.probe_ns, requests = 0, handled = 0, p50_ns = M_NONE, each_ns;
+	char a[CELL], b[CELL];
+
+	for (u32 i = 0; i < r->nr_rows; i++) {
+		const struct m_request *q = &r->row[i];
+		u64 p50 = dist_quantile(&q->latency, DIST_P50);
+
+		if (q->side == HB_REQ_SERVER)
+			requests += q->latency.count;
+		else if (q->side == HB_REQ_HANDLER && q->latency.count > handled)
+			handled = q->latency.count;
+		if (p50 < p50_ns)
+			p50_ns = p50;
+	}
+	requests = requests ? requests : handled;
+	if (cost_ns == M_NONE || !requests || p50_ns == M_NONE)
+		return;
+	each_ns = cost_ns / requests;
+	if (pct_of(each_ns, p50_ns) < DISTURBED_PCT)
+		return;
+	table__para(
+		v, "disturbed",
+		"probes cost a request %s on average, %s of the least P50 above; that was "
+		"subtracted, what it slows down beyond that was not: such latencies are too long, "
+		"shares suffer less",
+		cell_ns(a, each_ns), cell_pct(b, pct_of(each_ns, p50_ns)));
+}
+
 static void print_losses(struct view *v, const struct m_requests *r)
 {
 	char buf[CELL];
@@ -317,5 +352,6 @@ void table__requests(struct view *v)
 	print_tied(v, r);
 	print_connections(v, r);
 	print_pipelined(v, r);
+	print_disturbed(v, r);
 	print_losses(v, r);
 }

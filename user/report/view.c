@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/request.h"
 #include "model/text.h"
+#include "report/requests_report.h"
 #include "report/table.h"
 
 #define LABEL	   10 /* columns of "coverage" and "cost" */
@@ -238,6 +240,53 @@ static void put_cost(const struct live_view *v, struct pen *p)
 	put_parts(p, &ps, 1, LABEL);
 }
 
+/* ---- requests ---- */
+
+/* A row in a few words: "port 8080 1,234 (411/s) P50 62us P99 1.1ms in codecs 10.5%". */
+static void add_request(struct parts *ps, const struct recording *r, const struct m_request *q)
+{
+	char where[40], n[CELL], rate[CELL], p50[CELL], p99[CELL], share[CELL];
+
+	if (q->side != HB_REQ_HANDLER)
+		snprintf(where, sizeof(where), "%s%u",
+			 q->side == HB_REQ_CLIENT ? "to port " : "port ", q->port);
+	else
+		snprintf(where, sizeof(where), "%s",
+			 q->func < r->nr_funcs ? name_short(r->func[q->func].name) : "handler");
+	add_part(ps, INK_PLAIN, "%s %s (%s/s) P50 %s P99 %s in codecs %s", where,
+		 cell_count(n, q->latency.count), cell_rate(rate, requests_per_s(r, q)),
+		 cell_ns(p50, dist_quantile(&q->latency, DIST_P50)),
+		 cell_ns(p99, dist_quantile(&q->latency, DIST_P99)),
+		 cell_pct(share, codec_share_pct(r, m_request__share(q))));
+}
+
+/* All since the start, whatever the table shows: those with most requests, as many as fit. */
+static void put_requests(const struct live_view *v, struct pen *p)
+{
+	const struct m_requests *q = v->now->requests;
+	bool shown[HB_REQ_ROWS] = {0};
+	struct parts ps = {0};
+
+	for (u32 k = 0; k < q->nr_rows && k < MAX_FIELDS; k++) {
+		u32 best = q->nr_rows;
+
+		for (u32 i = 0; i < q->nr_rows && i < HB_REQ_ROWS; i++)
+			if (!shown[i] && !q->row[i].overflow &&
+			    (best == q->nr_rows ||
+			     q->row[i].latency.count > q->row[best].latency.count))
+				best = i;
+		if (best == q->nr_rows)
+			break;
+		shown[best] = true;
+		add_request(&ps, v->now, &q->row[best]);
+	}
+	if (!ps.nr)
+		add_part(&ps, INK_PLAIN, "none has been answered on a TCP connection yet");
+	pen_ink(p, INK_DIM);
+	pen_field(p, "requests", LABEL, PEN_LEFT);
+	put_parts(p, &ps, 1, LABEL);
+}
+
 /* ---- the last line ---- */
 
 static void put_keys(struct pen *p)
@@ -302,11 +351,11 @@ static void put_last(const struct live_view *v, struct pen *p)
 
 /* Which parts there is room for, and how many lines are left for the table. */
 struct plan_of_lines {
-	bool header, status, coverage, cost, last;
+	bool header, status, requests, coverage, cost, last;
 	u32 coverage_lines, body;
 };
 
-static void plan_lines(struct plan_of_lines *pl, const struct parts *coverage,
+static void plan_lines(struct plan_of_lines *pl, const struct parts *coverage, bool requests,
 		       const struct view_look *look)
 {
 	u32 left = look->height > 1 ? look->height - 1 : 0; /* without the titles */
@@ -317,6 +366,7 @@ static void plan_lines(struct plan_of_lines *pl, const struct parts *coverage,
 	pl->last = left >= 3 && left--;
 	pl->coverage = left >= 3 && left--;
 	pl->cost = left >= 4 && left--;
+	pl->requests = requests && left >= 4 && left--;
 	pl->status = left >= 4 && left--;
 	pl->coverage_lines = 1;
 	if (pl->coverage && look->height >= TALL && wrapped > 1) {
@@ -359,12 +409,14 @@ int view__frame(struct live_view *v, const struct view_look *look, struct strbuf
 	if (!v->now || !look->height || !look->width)
 		return out->err;
 	coverage_parts(v, &coverage);
-	plan_lines(&pl, &coverage, look);
+	plan_lines(&pl, &coverage, v->now->requests, look);
 	if (pl.header)
 		put_header(v, &p);
 	err = put_table(v, &p, &pl);
 	if (err)
 		return err;
+	if (pl.requests)
+		put_requests(v, &p);
 	if (pl.coverage) {
 		pen_ink(&p, INK_DIM);
 		pen_field(&p, "coverage", LABEL, PEN_LEFT);

@@ -62,9 +62,7 @@ static __always_inline void tell(enum hb_proc_what what, u32 tgid, u32 parent, b
 	e->tgid = tgid;
 	e->parent = parent;
 	e->followed = follow;
-	__builtin_memset(e->comm, 0, sizeof(e->comm));
-	if (what == HB_PROC_EXEC)
-		bpf_get_current_comm(e->comm, sizeof(e->comm));
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, 0);
 }
 

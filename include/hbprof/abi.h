@@ -428,7 +428,7 @@ struct hb_proc_event {
 	u32 tgid;
 	u32 parent;    /* FORK */
 	u32 followed;  /* 1: it is followed, and perhaps ended when this is read */
-	char comm[16]; /* EXEC: the new program's, cut to 15 bytes */
+	char comm[16]; /* the new program's, or of a fork its parent's; cut to 15 bytes */
 };
 
 /* One CPU sample of a traced process, as long as its stacks are: ip[] holds the user frames, then the

@@ -23,8 +23,8 @@ GO = "gojson_plain -mode marshal -n 200"
 class Actor(Workload):
     """tests/workload/c/actor.c: makes calls, forks, becomes another program when it is told to."""
 
-    def __init__(self):
-        super().__init__("actor")
+    def __init__(self, path=None):
+        super().__init__("actor", path and [path])
 
     def tell(self, line):
         self.p.stdin.write(line.encode() + b"\n")
@@ -395,6 +395,23 @@ def short_ones_by_name(nr):
     return [] if told == nr else [f"{told} of {nr} are told of: {report['warnings']}"]
 
 
+def by_name_without_children():
+    """What a process forks and runs is measured if it has the name itself."""
+    with renamed("actor") as path:
+        with Actor(path) as w, Recorder("--no-children", "--name", os.path.basename(path)) as h:
+            h.wait_measuring()
+            w.calls(10)
+            with w.forked() as (child, calls):
+                h.wait_for(child)
+                calls(5)
+            w.tell(f"exec {WORK}/{C} -nowait")
+            w.lines.until("^DONE$")
+            report = h.report()
+    wrong = check_calls(report, "cJSON_Parse", {w.pid: 10, child: 5})
+    names = [t["comm"] for t in report["targets"]]
+    return wrong + ([f"measured: {names}"] if "cjson_work" in names else [])
+
+
 def all_end_while_attaching():
     """Those that are there have ended before they have probes: others may come."""
     with renamed("cjson_work") as path:
@@ -534,6 +551,8 @@ def main():
         test("a process that is not there yet is waited for", waited_for)
     test("a process that ends while hbprof attaches does not end a recording by name",
          all_end_while_attaching)
+    test("of what a named process forks and runs only what has the name, with --no-children",
+         by_name_without_children)
     test("30 short processes are found by name, or said to have ended", short_ones_by_name, 30)
     test("a process in a container, whose file is deleted, is found by name", contained)
     root = cgroup2()

@@ -328,7 +328,8 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 				  .sample_hz = o->no_stacks ? 0 : o->sample_hz,
 				  .requests = o->requests,
 				  .follow = !t->no_children || targets__wait(t),
-				  .meant = targets__wait(t) ? &t->meant : NULL};
+				  .meant = targets__wait(t) ? &t->meant : NULL,
+				  .only_meant = t->no_children};
 	struct surroundings around = {0};
 	struct session *s = NULL;
 	struct live *view = NULL;

@@ -76,13 +76,14 @@ void follow__init(struct follow *f, bool on)
 	memset(f->link, -1, sizeof(f->link));
 }
 
-int follow__start(struct session *s, const struct selection *meant)
+int follow__start(struct session *s, const struct selection *meant, bool only_meant)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = SESSION_NO_PROC};
 	struct follow *f = &s->follow;
 	int err = ring_buffer__add(s->ring, bpf_map__fd(s->skel->maps.proc_events), on_event, f);
 
 	f->meant = meant;
+	f->only_meant = only_meant;
 	f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (!err && (f->timer < 0 || epoll_ctl(s->ends, EPOLL_CTL_ADD, f->timer, &ev)))
 		err = -errno;
@@ -370,7 +371,7 @@ static int handle_event(struct session *s, size_t i)
 		return 0; /* found by name, before this word of its fork */
 	if (!is_last(&s->follow, i))
 		return 0;
-	if (!is_followed && !is_meant(s->follow.meant, &e))
+	if ((!is_followed || s->follow.only_meant) && !is_meant(s->follow.meant, &e))
 		return 0;
 	s->follow.step_ns = STEP_NS;
 	err = come(s, (pid_t)e.tgid, e.mono_ns, e.what == HB_PROC_EXEC);

@@ -28,6 +28,7 @@ struct follow_empty {
 struct follow {
 	bool on;
 	const struct selection *meant; /* NULL, or what else is meant; the caller's */
+	bool only_meant;	       /* not what those have forked and run */
 	int link[3];		       /* of the programs */
 	struct hb_proc_event *event;   /* not yet handled */
 	size_t nr_events, cap_events;
@@ -46,7 +47,7 @@ void follow__init(struct follow *f, bool on);
 /* Between open and load of the programs: keeps them and their maps out where nothing is followed. */
 void follow__prepare(struct hbprof_bpf *skel, bool on, bool all_execs);
 /* After load, before anything is attached. 0 or -errno, logged. */
-int follow__start(struct session *s, const struct selection *meant);
+int follow__start(struct session *s, const struct selection *meant, bool only_meant);
 void follow__fini(struct follow *f);
 /* A process is followed from here on; without room for it that is counted. */
 void follow__add(struct session *s, pid_t pid);

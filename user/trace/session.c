@@ -419,7 +419,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	if (err == -ENODATA)
 		say_no_hits();
 	if (!err && s->follow.on)
-		err = follow__start(s, o->meant);
+		err = follow__start(s, o->meant, o->only_meant);
 	for (u32 i = 0; i < plan->nr_procs && !err; i++)
 		err = session__add_proc(s);
 	for (u32 i = 0; i < plan->nr_warnings && !err; i++)

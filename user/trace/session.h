@@ -42,7 +42,8 @@ struct session_opts {
 	bool follow;   /* what the processes fork and exec is measured, too */
 	/* NULL, or what is measured when it starts later; follow is set then. It outlives the session. */
 	const struct selection *meant;
-	bool functions; /* keep those that are always inside of others (cover.h) */
+	bool only_meant; /* of what the targets fork and run: see follow.h */
+	bool functions;	 /* keep those that are always inside of others (cover.h) */
 };
 
 /* What user space remembers of a site that it gave to the kernel: it is to be probed in processes that

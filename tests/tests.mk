@@ -110,7 +110,7 @@ build-gobins:
 ARM64_O := $(O)/arm64
 ARM64_MAKE = $(MAKE) ARCH=arm64 SYSROOT=$$root O=$(ARM64_O) SAN= COV= \
 	CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
-ARM64_UNIT = $(addprefix $(ARM64_O)/tests/unit/test_,insn_arm64 site_arm64 capture util fsutil)
+ARM64_UNIT = $(addprefix $(ARM64_O)/tests/unit/test_,insn_arm64 site_arm64 capture capture_damage util fsutil)
 .PHONY: build-arm64
 build-arm64:
 	+$(Q)if ! root=$$(tests/vm/sysroot.sh arm64) && test "$(HB_CI)" != 1; then \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fuzz_capture.c - damages captures at random, reads them, and prints what could be read as a table
- * and as JSON. Arguments: how many, and the seed; the same two give the same run. Under the
- * sanitizers every fault ends the program; without one it prints a line.
+ * fuzz_capture.c - damages captures at random, reads them, prints what could be read as a table and
+ * as JSON, and compares it with itself. The captures have every key that there is. Arguments: how
+ * many, and the seed; the same two give the same run. Under the sanitizers every fault ends the
+ * program; without one it prints a line.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 
 #include "capture/capture.h"
 #include "capture/gz.h"
+#include "model/request.h"
+#include "report/compare.h"
 #include "report/report.h"
 #include "tests/unit/sample.h"
 
@@ -116,21 +119,134 @@ static size_t mutate(char *text, size_t len)
 	}
 }
 
+static int compare_with_itself(const struct recording *r, FILE *f)
+{
+	const struct compare_opts opts = {.by_size = random_below(2), .fail_over = 0.1};
+	struct compare_run run = {r, "fuzz"};
+	struct compare_side side[2] = {{"A", &run, 1}, {"B", &run, 1}};
+	struct compare c;
+	int err = compare__build(&c, side, 2, &opts);
+
+	if (err)
+		return err;
+	err = compare__print(&c, (enum compare_format)random_below(3), 100, f);
+	compare__fini(&c);
+	return err;
+}
+
 static int print_all(const struct recording *r)
 {
 	struct report_opts opts = {0};
 	FILE *f = fopen("/dev/null", "w");
 	int err = f ? 0 : -errno;
 
-	for (u32 i = 0; !err && i < 3; i++) {
-		opts.format = i == 2 ? REPORT_JSON : REPORT_TABLE;
-		opts.by = i == 1 ? REPORT_BY_SIZE : REPORT_BY_CODEC;
+	for (u32 i = 0; !err && i < 4; i++) {
+		opts.format = i == 3 ? REPORT_JSON : REPORT_TABLE;
+		opts.by = i == 2 ? REPORT_BY_PROCESS : i == 1 ? REPORT_BY_SIZE : REPORT_BY_CODEC;
 		opts.width = (u32)random_below(200);
 		err = report__print(r, &opts, f);
 	}
+	if (!err && !random_below(4))
+		err = compare_with_itself(r, f);
 	if (f)
 		fclose(f);
 	return err;
+}
+
+/* ---- what sample_recording() lacks ---- */
+
+static void count_calls(struct recording *r)
+{
+	static const char *const names[] = {"cycles", "instructions", "cache-misses", "on-cpu"};
+	struct m_counters *c = &r->counters;
+	struct m_interval *iv = &r->interval[1];
+
+	c->nr = 4;
+	for (u32 i = 0; i < c->nr; i++)
+		c->v[i] = (struct m_counter){.name = strdup(names[i]), .bias = i ? M_NONE : 123};
+	c->v[2].lack = strdup("no such counter here");
+	c->lost[HB_CTR_LOST_SWITCH] = 7;
+	iv->ctr = sample_array(r->nr_rows * c->nr, sizeof(*iv->ctr));
+	for (u32 i = 0; i < r->nr_rows; i++) {
+		for (u32 k = 0; k < HB_CTRS; k++)
+			m_ctr__init(&r->row[i].ctr[k]);
+		for (u32 k = 0; k < c->nr; k++) {
+			u64 n = c->v[k].lack ? 0 : r->row[i].count / 2;
+
+			if (!n)
+				continue;
+			r->row[i].ctr[k] = (struct m_ctr){n, n * (1000 + k), 1000, 1000 + 2 * k};
+			iv->ctr[iv->nr_ctrs++] = (struct m_ctr_delta){i, (u8)k, 1, 1000 + k};
+		}
+	}
+}
+
+static void sample_request(struct m_request *q, u8 side, u32 codecs)
+{
+	m_request__init(q);
+	q->side = side;
+	q->port = side == HB_REQ_HANDLER ? 0 : 8080;
+	sample_add(&q->latency, 1000000, 90);
+	sample_add(&q->latency, 9000000, 10);
+	q->bucket_codec_ns = sample_array(q->latency.nr_buckets, sizeof(*q->bucket_codec_ns));
+	for (u32 i = 0; i < q->latency.nr_buckets; i++)
+		q->bucket_codec_ns[i] = 1000000;
+	q->codec_ns = q->latency.nr_buckets * 1000000;
+	q->codec_calls = 100;
+	q->bytes_in = q->bytes_out = 100000;
+	q->read_ns = q->write_ns = 500000;
+	q->first_sum_ns = 90000000;
+	q->first_max_ns = 8000000;
+	q->waited = q->paused = q->tls = q->unanswered = 1;
+	q->waited_sum_ns = q->waited_max_ns = 40000;
+	q->codec = sample_array(codecs, sizeof(*q->codec));
+	for (u32 i = 0; i < codecs; i++)
+		q->codec[q->nr_codecs++] = (struct m_request_codec){
+			strdup(i ? "cJSON" : "encoding/json"), strdup("decode"), 100, 700000};
+}
+
+static void sample_requests(struct recording *r)
+{
+	struct m_requests *q = sample_array(1, sizeof(*q));
+
+	r->requests = q;
+	for (u32 i = 0; i < HB_REQ_CNT_NR; i++)
+		q->n[i] = i;
+	q->open_at_end = 2;
+	q->nr_rows = 4;
+	q->row = sample_array(q->nr_rows, sizeof(*q->row));
+	sample_request(&q->row[0], HB_REQ_SERVER, 2);
+	sample_request(&q->row[1], HB_REQ_CLIENT, 1);
+	q->row[1].target = 1;
+	sample_request(&q->row[2], HB_REQ_HANDLER, 1);
+	q->row[2].func = 1;
+	sample_request(&q->row[3], HB_REQ_SERVER, 1);
+	q->row[3].overflow = true;
+}
+
+static void sample_facts(struct recording *r)
+{
+	static const char *const facts[][2] = {
+		{"cpu_generation", "AMD EPYC Milan (Zen 3), family 25 model 1 stepping 1"},
+		{"cpus_online", "16"},
+		{"smt", "on"},
+		{"virtualization", "KVM"},
+		{"run_clocksource", "tsc, tsc"},
+		{"run_changes", "none"},
+		{"run_load", "0.5 to 3.1"},
+		{"run_busy", "31.2%"},
+		{"run_steal", "0.4%"},
+		{"run_suspended", "no"},
+		{"run_cpu_quota", "1.50 CPUs"},
+		{"run_throttled", "12 times, 340ms in all CPUs"},
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (m_host__add(&r->host, facts[i][0], facts[i][1]))
+			abort();
+	r->codecs = strdup("cbf29ce484222325");
+	r->func[0].kind = strdup("handler");
+	r->func[0].off_ns = SAMPLE_SECOND;
 }
 
 /* 1: read and printed, 0: refused, or -errno: what neither may be. */
@@ -197,6 +313,9 @@ int main(int argc, char **argv)
 	int err;
 
 	sample_stacks(r);
+	sample_facts(r);
+	count_calls(r);
+	sample_requests(r);
 	state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	err = capture__write_mem(r, &bytes, &len);
 	if (!err)

@@ -6,77 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "elfbuild.h"
-#include "target/image.h"
+#include "image_elf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define CODE_VADDR 0x401000
-#define DATA_VADDR 0x600000
-#define DATA_BSS   64
-
-static const u8 code[] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3, 0x90, 0x90};
-static const u8 data[] = "sixteen bytes ..";
-static const u8 gnu_id[] = {0xde, 0xad, 0xbe, 0xef, 0x00, 0x7f};
-static const char go_id[] = "abc_-1/def/ghi/jkl";
-
-struct want {
-	bool gnu, go;		/* build ids, in PT_NOTE segments */
-	bool gnu_sect, go_sect; /* in sections only */
-	bool no_sections, count_in_first;
-};
-
-static struct elf_blob code_at, data_at;
-
-/* header, code, data, notes; the sections .text (1), .data (2), .bss (3) and those of the notes. */
-static struct elf_blob make_elf(struct want w)
-{
-	struct elf_blob gnu = {0}, go = {0}, file;
-	struct elfbuild b;
-
-	elfbuild__init(&b, ET_EXEC, EM_X86_64);
-	b.no_sections = w.no_sections;
-	b.count_in_first = w.count_in_first;
-	code_at = elfbuild__data(&b, code, sizeof(code), 16);
-	data_at = elfbuild__data(&b, data, 16, 16);
-	elfbuild__segment(&b, PT_LOAD, PF_R | PF_X, CODE_VADDR, code_at, code_at.len);
-	elfbuild__segment(&b, PT_LOAD, PF_R | PF_W, DATA_VADDR, data_at, data_at.len + DATA_BSS);
-	elfbuild__section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, CODE_VADDR, code_at,
-			  0, 0);
-	elfbuild__section(&b, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, DATA_VADDR, data_at, 1,
-			  8);
-	elfbuild__section(&b, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, DATA_VADDR + 16,
-			  (struct elf_blob){.off = 0, .len = DATA_BSS}, 0, 0);
-	if (w.go || w.go_sect)
-		go = elfbuild__note(&b, "Go\0", 4, go_id, strlen(go_id));
-	if (w.gnu || w.gnu_sect)
-		gnu = elfbuild__note(&b, "GNU", NT_GNU_BUILD_ID, gnu_id, sizeof(gnu_id));
-	if (w.go)
-		elfbuild__segment(&b, PT_NOTE, PF_R, 0, go, go.len);
-	if (w.gnu)
-		elfbuild__segment(&b, PT_NOTE, PF_R, 0, gnu, gnu.len);
-	if (w.go_sect)
-		elfbuild__section(&b, ".note.go.buildid", SHT_NOTE, SHF_ALLOC, 0, go, 0, 0);
-	if (w.gnu_sect)
-		elfbuild__section(&b, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, gnu, 0, 0);
-	elfbuild__finish(&b, &file);
-	return file;
-}
-
-static struct image *open_mem(const struct elf_blob *file)
-{
-	struct image *im = NULL;
-
-	assert_int_equal(image__open_mem(file->bytes, file->len, &im), 0);
-	assert_non_null(im);
-	return im;
-}
 
 /* The file must be refused with this error; frees it. */
 static void assert_refused(struct elf_blob *file, int err)
@@ -555,164 +490,6 @@ static void test_every_truncation_is_an_answer_and_not_a_crash(void **state)
 	elf_blob__free(&file);
 }
 
-/* ---- files ---- */
-
-static void write_file(const char *path, const struct elf_blob *file)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, file->bytes, file->len), file->len);
-	close(fd);
-}
-
-struct folder {
-	char dir[64], path[96];
-};
-
-static int make_folder(void **state)
-{
-	struct folder *f = calloc(1, sizeof(*f));
-
-	strcpy(f->dir, "/tmp/hbprof-image-XXXXXX");
-	if (!mkdtemp(f->dir))
-		return -1;
-	snprintf(f->path, sizeof(f->path), "%s/elf", f->dir);
-	*state = f;
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	struct folder *f = *state;
-
-	unlink(f->path);
-	rmdir(f->dir);
-	free(f);
-	return 0;
-}
-
-static void test_a_changed_file_is_noticed(void **state)
-{
-	const struct timespec other_time[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-	struct folder *f = *state;
-	struct elf_blob file = make_elf((struct want){.gnu = true});
-	struct image *im;
-
-	write_file(f->path, &file);
-	assert_int_equal(image__open(f->path, &im), 0);
-	assert_string_equal(im->path, f->path);
-	assert_string_equal(im->build_id, "deadbeef007f");
-	assert_true(image__unchanged(im));
-	assert_int_equal(utimensat(AT_FDCWD, f->path, other_time, 0), 0);
-	assert_false(image__unchanged(im));
-	image__close(im);
-
-	assert_int_equal(image__open(f->path, &im), 0);
-	assert_int_equal(truncate(f->path, (off_t)file.len + 1), 0);
-	assert_int_equal(utimensat(AT_FDCWD, f->path, other_time, 0), 0);
-	assert_false(image__unchanged(im));
-	image__close(im);
-
-	/* A new file of that name is another one: this image stays with the old one. */
-	assert_int_equal(image__open(f->path, &im), 0);
-	unlink(f->path);
-	write_file(f->path, &file);
-	assert_true(image__unchanged(im));
-	image__close(im);
-	elf_blob__free(&file);
-}
-
-static size_t resident_pages(void)
-{
-	size_t pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	assert_non_null(f);
-	assert_int_equal(fscanf(f, "%*u %zu", &pages), 1);
-	fclose(f);
-	return pages;
-}
-
-static u64 sum_of(const struct image *im)
-{
-	u64 sum = 0;
-
-	for (size_t i = 0; i < im->len; i++)
-		sum += im->base[i];
-	return sum;
-}
-
-static void test_a_released_image_takes_no_memory_and_can_still_be_read(void **state)
-{
-	const size_t extra = 16 << 20;
-	struct folder *f = *state;
-	struct elf_blob file = make_elf((struct want){0});
-	struct image *im;
-	size_t full;
-	u64 sum;
-
-	write_file(f->path, &file);
-	assert_int_equal(truncate(f->path, (off_t)(file.len + extra)), 0);
-	assert_int_equal(image__open(f->path, &im), 0);
-	sum = sum_of(im);
-	full = resident_pages();
-	image__release(im);
-	assert_in_range(resident_pages(), 1, full - extra / 2 / (size_t)getpagesize());
-	assert_int_equal(sum_of(im), sum);
-	image__close(im);
-
-	/* A copy in memory must keep its bytes. */
-	im = open_mem(&file);
-	image__release(im);
-	assert_memory_equal(im->base, file.bytes, file.len);
-	assert_true(image__unchanged(im));
-	image__close(im);
-	elf_blob__free(&file);
-}
-
-static void test_what_cannot_be_an_image_is_refused_at_once(void **state)
-{
-	struct folder *f = *state;
-	struct image *im;
-	int fd;
-
-	assert_int_equal(image__open(f->path, &im), -ENOENT);
-	assert_int_equal(image__open(f->dir, &im), -EISDIR);
-	assert_int_equal(image__open("/dev/null", &im), -ENOEXEC);
-	/* A FIFO without a writer would hold a plain open() for ever. */
-	assert_int_equal(mkfifo(f->path, 0600), 0);
-	assert_int_equal(image__open(f->path, &im), -ENOEXEC);
-	unlink(f->path);
-	write_file(f->path, &(struct elf_blob){.bytes = (u8 *)"", .len = 0});
-	assert_int_equal(image__open(f->path, &im), -ENOEXEC);
-
-	/* On failure the descriptor stays the caller's. */
-	fd = open(f->path, O_RDONLY);
-	assert_int_equal(image__open_fd(fd, "x", &im), -ENOEXEC);
-	assert_int_equal(close(fd), 0);
-}
-
-static void test_a_real_executable_is_read(void **state)
-{
-	struct image *im;
-	u64 vaddr, off;
-	u32 i;
-
-	assert_int_equal(image__open("/proc/self/exe", &im), 0);
-	for (i = 0; i < im->nr_segs && !im->seg[i].exec; i++)
-		;
-	assert_true(i < im->nr_segs);
-	assert_int_equal(image__vaddr(im, im->seg[i].off, &vaddr), 0);
-	assert_int_equal(image__off(im, vaddr, &off), 0);
-	assert_int_equal(off, im->seg[i].off);
-	assert_non_null(image__section(im, ".text"));
-	image__close(im);
-	image__close(NULL);
-}
-
-#define in_folder(t) cmocka_unit_test_setup_teardown(t, make_folder, remove_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -738,10 +515,6 @@ int main(void)
 		cmocka_unit_test(test_a_segment_that_cannot_be_loaded_is_refused),
 		cmocka_unit_test(test_of_overlapping_segments_the_later_one_counts),
 		cmocka_unit_test(test_every_truncation_is_an_answer_and_not_a_crash),
-		in_folder(test_a_changed_file_is_noticed),
-		in_folder(test_a_released_image_takes_no_memory_and_can_still_be_read),
-		in_folder(test_what_cannot_be_an_image_is_refused_at_once),
-		cmocka_unit_test(test_a_real_executable_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

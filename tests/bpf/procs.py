@@ -326,6 +326,25 @@ def becomes(name, function, calls):
     return wrong
 
 
+def becomes_at_once(nr):
+    """Children that become another program while they are attached to: nothing else is said of them."""
+    with Actor() as w, Recorder("--pid", str(w.pid)) as h:
+        h.wait_measuring()
+        for i in range(nr):
+            path = os.path.join(tmp, f"fifo-{time.monotonic_ns()}")
+            os.mkfifo(path)
+            fd = os.open(path, os.O_RDWR)
+            os.write(fd, b"exec /bin/sleep 2\n")
+            w.tell(f"fork {path}")
+            w.lines.until(r"^CHILD (\d+)$")
+            time.sleep(0.1)
+            os.close(fd)
+        w.calls(40)
+        report = h.report()
+    wrong = [x for x in report["warnings"] if "in memory" in x]
+    return wrong + check_calls(report, "cJSON_Parse", {w.pid: 40})
+
+
 def becomes_itself():
     """Its old links must not count in the new program."""
     with Actor() as w, Recorder("--pid", str(w.pid)) as h:
@@ -567,6 +586,7 @@ def main():
     if go:
         test("a process that becomes a Go program", becomes, GO, "encoding/json.Marshal", 200)
     test("a process that becomes the same program again", becomes_itself)
+    test("children that become another program while they are attached to", becomes_at_once, 20)
     test("a library that is loaded later is measured from then on", loaded_later)
     programs = [("cjson_work", "parse", "cJSON_Parse"), ("cjson_fixed", "parse", "cJSON_Parse")]
     programs += [(f"gojson_{x}", "marshal", "encoding/json.Marshal")

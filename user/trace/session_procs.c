@@ -272,6 +272,20 @@ int session__reap(struct session *s)
 	return err;
 }
 
+/* Its memory is another program's since it was read. The same program, if position independent, is told by
+ * its place, which is another one each time. */
+static bool has_execed(const struct proc *p)
+{
+	struct proc *now;
+	bool other;
+
+	if (!p->nr_maps || proc__open(p->pid, &now))
+		return false;
+	other = strcmp(now->exe, p->exe) || !now->nr_maps || now->map[0].begin != p->map[0].begin;
+	proc__close(now);
+	return other;
+}
+
 void session__not_measured(struct session *s, u32 proc, int err)
 {
 	const struct proc *p = s->plan->proc[proc].proc;
@@ -284,6 +298,9 @@ void session__not_measured(struct session *s, u32 proc, int err)
 			      "process %d is not measured: %u sites are probed at most "
 			      "(--max-sites)",
 			      pid, s->max_probes);
+	else if (has_execed(p))
+		session__warn(s, "process %d ran another program while it was being attached to",
+			      pid);
 	else if (err == -ESTALE)
 		session__warn(s,
 			      "process %d is not measured: its code in memory is not that of its "

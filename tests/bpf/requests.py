@@ -172,6 +172,22 @@ def other_ways(mode, bytes_too=True):
     return wrong
 
 
+def stops_of_the_world():
+    """As many as there are starts, and two in each cycle of the garbage collector."""
+    begin, cycle = "runtime.startTheWorldWithSema", "runtime.gcMarkTermination"
+    m = Measured("gojson_plain -mode marshal -gc -n 20000", f"--probe={begin}", f"--probe={cycle}",
+                 "--requests", "--no-children")
+    wrong = check_exact(m.report, m.lines)
+    f = {x["function"]: x["entries"] for x in m.report["functions"]}
+    stops, starts, cycles = (f.get(x) for x in ("runtime.stopTheWorldWithSema", begin, cycle))
+    # A cycle may be under way at either end.
+    if not stops or not cycles or abs(stops - starts) > 1 or stops < 2 * cycles - 2:
+        wrong.append(f"{stops} stops, {starts} starts, {cycles} cycles")
+    if not [r for r in m.report["rows"] if r["function"] == "runtime.stopTheWorldWithSema"]:
+        wrong.append("stops have no row")
+    return m.judge(wrong)
+
+
 def without_the_option():
     m = Measured("goserver -mode json -g 2 -n 100 -ns 1000")
     return m.judge([] if m.report["requests"] is None else ["there are requests"])
@@ -288,5 +304,6 @@ test("connections that are open when recording begins are apart at first", found
 test("unix sockets are counted and not taken for connections", nothing_seen,
      "goserver -mode json -unix -n 500 -g 4 -ns 2000", "unix")
 test("a program without sockets has no requests", nothing_seen, "gojson -mode marshal -n 500", None)
+test("the world's stops by the Go runtime are counted", stops_of_the_world)
 test("without the option requests are not looked at", without_the_option)
 done()

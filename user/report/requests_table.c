@@ -311,12 +311,11 @@ static void print_disturbed(struct view *v, const struct m_requests *r)
 	each_ns = cost_ns / requests;
 	if (pct_of(each_ns, p50_ns) < DISTURBED_PCT)
 		return;
-	table__para(
-		v, "disturbed",
-		"probes cost a request %s on average, %s of the least P50 above; that was "
-		"subtracted, what it slows down beyond that was not: such latencies are too long, "
-		"shares suffer less",
-		cell_ns(a, each_ns), cell_pct(b, pct_of(each_ns, p50_ns)));
+	table__para(v, "disturbed",
+		    "probes cost a request %s on average, %s of the least P50 above; that was "
+		    "subtracted as a mean, and what it slows down beyond that was not: take such "
+		    "latencies for rough",
+		    cell_ns(a, each_ns), cell_pct(b, pct_of(each_ns, p50_ns)));
 }
 
 static void print_losses(struct view *v, const struct m_requests *r)

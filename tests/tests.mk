@@ -91,7 +91,9 @@ build-fuzz: $(FUZZ_BIN)
 build-skel: $(SKEL)
 	@:
 
-SAN_MAKE = +$(Q)$(MAKE) O=$(SAN_O) SAN=address,undefined HB_NEEDS_SEEN=1
+# One at a time: both make the same archives, and neither knows of the other.
+SAN_MAKE = +$(Q)mkdir -p $(O) && flock -o $(O)/san.lock \
+	$(MAKE) O=$(SAN_O) SAN=address,undefined HB_NEEDS_SEEN=1
 build-unit-san: | build-needs
 	$(SAN_MAKE) build-unit
 build-fuzz-san: | build-needs

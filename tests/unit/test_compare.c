@@ -230,16 +230,32 @@ static void test_other_payload_sizes_are_not_compared_but_by_size(void **state)
 	pair__fini(&p);
 }
 
+static void virtualized_by(struct recording *r, const char *value)
+{
+	for (u32 i = 0; i < r->host.nr_facts; i++)
+		if (!strcmp(r->host.fact[i].key, "virtualization")) {
+			free(r->host.fact[i].value);
+			r->host.fact[i].value = strdup(value);
+		}
+}
+
+static void test_a_hypervisor_that_may_be_an_emulator_is_warned_of(void **state)
+{
+	struct pair p;
+
+	pair__init(&p, 1, 30, 5000);
+	virtualized_by(p.r[1], "a hypervisor without a name");
+	pair__build(&p, &plain);
+	assert_true(warned(&p, "does not tell whether it emulates the CPU"));
+	pair__fini(&p);
+}
+
 static void test_an_emulated_cpu_is_not_compared_with_a_real_one(void **state)
 {
 	struct pair p;
 
 	pair__init(&p, 1, 30, 5000);
-	for (u32 i = 0; i < p.r[1]->host.nr_facts; i++)
-		if (!strcmp(p.r[1]->host.fact[i].key, "virtualization")) {
-			free(p.r[1]->host.fact[i].value);
-			p.r[1]->host.fact[i].value = strdup("QEMU TCG (QEMU Standard PC)");
-		}
+	virtualized_by(p.r[1], "QEMU TCG (QEMU Standard PC)");
 	pair__build(&p, &plain);
 	not_comparable(&p, "p90", "emulated");
 	not_comparable(&p, "calls/s", "emulated");
@@ -678,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_without_a_calibration_latencies_are_not_compared),
 		cmocka_unit_test(test_other_payload_sizes_are_not_compared_but_by_size),
 		cmocka_unit_test(test_an_emulated_cpu_is_not_compared_with_a_real_one),
+		cmocka_unit_test(test_a_hypervisor_that_may_be_an_emulator_is_warned_of),
 		cmocka_unit_test(test_an_unbalanced_capture_is_not_compared),
 		cmocka_unit_test(test_a_function_that_lost_many_calls_is_not_compared),
 		cmocka_unit_test(test_intervals_that_do_not_add_up_give_no_limits),

@@ -135,11 +135,24 @@ static bool emulated(const struct recording *r)
 	return !strncmp(fact(r, "virtualization"), "QEMU TCG", 8);
 }
 
+/* A board of device trees, which QEMU makes with and without emulating the CPU, and others without. */
+static bool perhaps_emulated(const struct recording *r)
+{
+	return !strcmp(fact(r, "virtualization"), "a hypervisor without a name");
+}
+
 static int warn_emulation(struct compare *c, const struct run_ref *a, const struct run_ref *b)
 {
 	int err = 0;
 
-	if (emulated(b->r))
+	if (perhaps_emulated(b->r))
+		err = compare__warn(
+			c,
+			"%s ran behind a hypervisor that does not tell whether it emulates "
+			"the CPU (QEMU TCG); if it does, its times are the emulator's, and "
+			"no verdict about them holds",
+			b->label);
+	if (!err && emulated(b->r))
 		err = compare__warn(
 			c, "%s ran on an emulated CPU (QEMU TCG): its times are the emulator's",
 			b->label);

@@ -19,6 +19,7 @@
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "task.bpf.h"
+#include "undo.bpf.h"
 #include "row.bpf.h"
 #include "counters.bpf.h"
 #include "reqcall.bpf.h"
@@ -436,15 +437,6 @@ static __always_inline bool exit_counts(const struct hb_func *f, u32 role)
 	return !!(f->flags & HB_FUNC_EXIT_RET) == (role == HB_ROLE_RET);
 }
 
-/* A hit that begins and ends no call costs the call around it. */
-static __always_inline void charge_miss(struct hb_task *t, const struct hb_site *s,
-					const struct hit *h)
-{
-	if (t->nr)
-		frame_at(t, t->nr - 1)->probe_ns +=
-			cal.miss_ns[BOUNDED(h->lang, 1)][BOUNDED(s->cls, 7)];
-}
-
 static __always_inline void count_miss(const struct hb_site *s, const struct hit *h)
 {
 	u32 id = h->site;
@@ -603,87 +595,6 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	exit_unmatched(s, role, t, h, t && t->nr);
 	if (s->flags & HB_SITE_GUARD)
 		guard_exit(s, NULL);
-	return 0;
-}
-
-/*
- * runtime.recovery(gp): the deferring frame at SP returns next, whatever was called below it is
- * dead. Go 1.22 and later: gp._panic.sp; before: gp.sigcode0 (runtime/panic.go).
- */
-static __always_inline int on_recover(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
-{
-	u32 image = s->image;
-	struct hb_image *im = bpf_map_lookup_elem(&images, &image);
-	u64 gp = 0, hi = 0, sp = 0, panic = 0;
-	struct hb_task *t;
-
-	arch_regs(ctx, h->regs);
-	if (!im || hb_boundary_reg(h, 0, &gp))
-		return 0;
-	h->key.task = gp;
-	t = bpf_map_lookup_elem(&tasks, &h->key);
-	if (!t || !t->nr)
-		return 0;
-	if (bpf_probe_read_user(&hi, sizeof(hi), (void *)(gp + 8)))
-		return 0;
-	if (im->panic_off) {
-		if (bpf_probe_read_user(&panic, sizeof(panic), (void *)(gp + im->panic_off)) ||
-		    bpf_probe_read_user(&sp, sizeof(sp), (void *)(panic + im->panic_sp_off)))
-			return 0;
-	} else if (!im->sigcode_off ||
-		   bpf_probe_read_user(&sp, sizeof(sp), (void *)(gp + im->sigcode_off))) {
-		return 0;
-	}
-	hb_evict_deeper(t, undone_to(hi - sp));
-	hb_mark_living(t, undone_to(hi - sp));
-	charge_miss(t, s, h);
-	if (!t->nr)
-		task_idle(h);
-	return 0;
-}
-
-/* runtime.gopanic and runtime.Goexit: deferred functions run next, on top of calls that are over. */
-static __always_inline int on_panic(struct pt_regs *ctx, const struct hb_site *s, struct hit *h)
-{
-	struct hb_task *t;
-
-	if (hit_task(ctx, s, 0, h))
-		return 0;
-	t = bpf_map_lookup_elem(&tasks, &h->key);
-	if (!t)
-		return 0;
-	hb_evict_deeper(t, h->depth);
-	charge_miss(t, s, h);
-	return hb_mark_dying(t, h->depth);
-}
-
-/* C and C++: a stack is about to be, or has just been, undone down to a known SP. */
-static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *s, struct hit *h,
-				     u32 role)
-{
-	u64 sp, buf = 0;
-	struct hb_task *t;
-
-	h->key.task = h->tid;
-	t = bpf_map_lookup_elem(&tasks, &h->key);
-	if (!t || !t->nr)
-		return 0;
-	h->sp = arch_sp(ctx) + (s64)s->sp_fix;
-	sp = h->sp + ARCH_RET_SP; /* of the caller, after this call has returned */
-	if (role == HB_ROLE_LONGJMP) {
-		arch_regs(ctx, h->regs);
-		if (hb_boundary_reg(h, ARCH_ARG1, &buf) ||
-		    arch_jmpbuf_sp(buf, h->sp, cfg_stack_span, &sp))
-			return 0;
-	}
-	/* Another stack's frames are none of its business. */
-	h->depth = -sp;
-	if (stack_switched(h, frame_at(t, t->nr - 1)))
-		return 0;
-	hb_evict_deeper(t, undone_to(-sp));
-	charge_miss(t, s, h);
-	if (!t->nr)
-		task_idle(h);
 	return 0;
 }
 

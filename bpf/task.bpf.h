@@ -88,6 +88,15 @@ static __always_inline u64 entry_cost(u32 lang, u32 cls)
 	return cal.tail_ns[BOUNDED(lang, 1)][BOUNDED(cls, 7)];
 }
 
+/* A hit that begins and ends no call costs the call around it. */
+static __always_inline void charge_miss(struct hb_task *t, const struct hb_site *s,
+					const struct hit *h)
+{
+	if (t->nr)
+		frame_at(t, t->nr - 1)->probe_ns +=
+			cal.miss_ns[BOUNDED(h->lang, 1)][BOUNDED(s->cls, 7)];
+}
+
 /* f has come off the stack unmeasured: what was measured inside it was inside the next one, too. */
 static __always_inline void frame_bequeath(struct hb_task *t, const struct hb_frame *f)
 {

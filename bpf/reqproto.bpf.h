@@ -2,7 +2,7 @@
 /*
  * reqproto.bpf.h - what the bytes of a connection say of where its requests begin and end: records of TLS,
  * frames of HTTP/2, interim answers of HTTP/1. Looks at the data of system calls, and changes no more
- * of a connection than where in a TLS record it is. Included by req.bpf.c alone.
+ * of a connection than where in a TLS record it is. Included by reqconn.bpf.h alone.
  */
 #ifndef HBPROF_REQPROTO_BPF_H
 #define HBPROF_REQPROTO_BPF_H

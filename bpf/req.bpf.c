@@ -24,6 +24,7 @@
 #include "shared.bpf.h"
 #include "arch.bpf.h"
 #include "reqconn.bpf.h"
+#include "reqqueue.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -320,8 +321,10 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 	c = conn_get(&id, io);
 	if (!c)
 		return 0;
-	if (io->op == HB_REQ_OP_ACCEPT)
+	if (io->op == HB_REQ_OP_ACCEPT) {
 		remember_port(id.lport);
+		queue_leave(id.sk, c, io->exit_ns);
+	}
 	if (io->op > HB_REQ_OP_WRITE)
 		return 0;
 	find_data(io, cookie);
@@ -370,6 +373,23 @@ int hb_req_uring(struct sys_exit *ctx)
 	return 0;
 }
 
+/* Args: include/trace/events/sock.h. Runs in whatever task is interrupted, but for listen(), which is the
+ * caller's own: whoever starts to listen while requests are recorded. */
+SEC("raw_tp/inet_sock_set_state")
+int hb_req_state(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct sock *sk = (void *)ctx->args[0];
+	int from = (int)ctx->args[1], to = (int)ctx->args[2];
+
+	if (!recording)
+		return 0;
+	if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED)
+		queue_add((u64)sk, BPF_CORE_READ(sk, __sk_common.skc_num));
+	else if (to == TCP_LISTEN && req_proc(current_pid_tgid() >> 32) >= 0)
+		remember_port(BPF_CORE_READ(sk, __sk_common.skc_num));
+	return 0;
+}
+
 /* Args: include/trace/events/tcp.h. Runs in whatever task is interrupted, for every process's sockets. */
 SEC("raw_tp/tcp_destroy_sock")
 int hb_req_gone(struct bpf_raw_tracepoint_args *ctx)
@@ -379,6 +399,7 @@ int hb_req_gone(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!recording)
 		return 0;
+	queue_drop(sk);
 	c = bpf_map_lookup_elem(&req_conns, &sk);
 	if (c)
 		conn_end(sk, c);

@@ -129,6 +129,9 @@ struct hb_req_row {
 	u64 waited; /* requests that were the first of their connection, and how long they waited */
 	u64 waited_sum_ns;
 	u64 waited_max_ns;
+	u64 queued; /* connections accepted whose time in the listener's queue is known */
+	u64 queued_sum_ns;
+	u64 queued_max_ns;
 	u64 unanswered;			/* begun, and closed without a byte out: not in count */
 	u64 paused;			/* in count; see HB_REQ_PAUSED */
 	u64 tls;			/* in count: on connections with TLS */

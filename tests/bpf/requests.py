@@ -11,19 +11,11 @@ import time
 
 from exact import Measured, check_exact
 from live import WORK, Broken, Hbprof, Workload, done, ok, skip, test
+from reqcheck import balance, rows, said
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ANSWERS = "--probe=sockets_answer=encode"
 GRPC = "google.golang.org/grpc.(*Server).handleStream"
-
-
-def said(lines, rule):
-    """The numbers of the program's line REQUESTS."""
-    for line in lines:
-        m = re.match(rf"^REQUESTS rule={rule} (.*)", line)
-        if m:
-            return {k: int(v) for k, v in (x.split("=") for x in m[1].split())}
-    raise Broken(f"no REQUESTS rule={rule}:\n" + "\n".join(lines))
 
 
 def stat(lines, kind, name, key):
@@ -32,25 +24,6 @@ def stat(lines, kind, name, key):
         if m:
             return float(m[1])
     raise Broken(f"no {kind} {name} {key}")
-
-
-def rows(report, side):
-    return [r for r in report["requests"] if r["side"] == side]
-
-
-def balance(report, wrong):
-    """Exchanges begun are all accounted for, and nothing was lost."""
-    n = report["request_coverage"]
-    ends = sum(r["count"] + (r["unanswered"] or 0) for r in report["requests"]
-               if r["side"] != "handler")
-    ends += n["handshakes"] + n["clock_back"] + n["open_at_end"]
-    if n["begun"] != ends:
-        wrong.append(f"{n['begun']} exchanges began, {ends} are accounted for")
-    for key in ("conns_full", "calls_full", "tasks_full", "rows_full", "unreadable", "clock_back"):
-        if n[key]:
-            wrong.append(f"{key}: {n[key]}")
-    if n["closed"] > n["accepted"] + n["connected"] + n["found_open"]:
-        wrong.append(f"more connections were closed than there were: {n}")
 
 
 def near(what, got, want, factor, wrong):

@@ -197,8 +197,9 @@ static void sample_request(struct m_request *q, u8 side, u32 codecs)
 	q->read_ns = q->write_ns = 500000;
 	q->first_sum_ns = 90000000;
 	q->first_max_ns = 8000000;
-	q->waited = q->paused = q->tls = q->unanswered = 1;
+	q->waited = q->queued = q->paused = q->tls = q->unanswered = 1;
 	q->waited_sum_ns = q->waited_max_ns = 40000;
+	q->queued_sum_ns = q->queued_max_ns = 50000;
 	q->codec = sample_array(codecs, sizeof(*q->codec));
 	for (u32 i = 0; i < codecs; i++)
 		q->codec[q->nr_codecs++] = (struct m_request_codec){

@@ -38,6 +38,7 @@ enum host_map {
 	HOST_REQ_ROW_IDS,
 	HOST_REQ_ROWS,
 	HOST_REQ_COUNTS,
+	HOST_REQ_QUEUE,
 	HOST_REQ_CALLS,
 	HOST_REQ_PORTS,
 	HOST_MAP_NR,
@@ -63,6 +64,7 @@ struct sys_exit;
 int hb_req_enter(struct sys_enter *ctx);
 int hb_req_exit(struct sys_exit *ctx);
 int hb_req_gone(struct bpf_raw_tracepoint_args *ctx);
+int hb_req_state(struct bpf_raw_tracepoint_args *ctx);
 
 /* The kernel has these as bpf/maps.bpf.h initialises them at each load; here a test says so. */
 void host__load(void);

@@ -20,6 +20,7 @@ __attribute__((constructor)) static void fill_maps(void)
 {
 	host_maps[HOST_REQ_CALLS] = (struct kernel_map)HOST_MAP_OF(req_calls);
 	host_maps[HOST_REQ_PORTS] = (struct kernel_map)HOST_MAP_OF(req_ports);
+	host_maps[HOST_REQ_QUEUE] = (struct kernel_map)HOST_MAP_OF(req_queue);
 }
 
 void host__load_req(void)

@@ -12,14 +12,18 @@
 #include <errno.h>
 #include <string.h>
 
-#define D1	 0x100
-#define D2	 0x200
-#define BUF	 0x7000000000ULL
-#define BUF_LEN	 4096
-#define FDS	 8
-#define PORT	 8080
-#define S_IFSOCK 0140000
-#define S_IFREG	 0100000
+#define D1		0x100
+#define D2		0x200
+#define BUF		0x7000000000ULL
+#define BUF_LEN		4096
+#define FDS		8
+#define PORT		8080
+#define S_IFSOCK	0140000
+#define S_IFREG		0100000
+
+#define TCP_ESTABLISHED 1
+#define TCP_SYN_RECV	3
+#define TCP_LISTEN	10
 
 /* The contexts, as req.bpf.c has them. */
 struct sys_enter {
@@ -146,6 +150,24 @@ static inline void conn_gone(u32 fd)
 	} args = {(u64)&conns[fd].sk};
 
 	hb_req_gone((struct bpf_raw_tracepoint_args *)&args);
+}
+
+/* A socket's state changes: sock:inet_sock_set_state. */
+static inline void conn_state(u32 fd, s64 from, s64 to)
+{
+	struct {
+		u64 sk;
+		s64 from, to;
+	} args = {(u64)&conns[fd].sk, from, to};
+
+	run_current();
+	hb_req_state((struct bpf_raw_tracepoint_args *)&args);
+}
+
+/* The peer's third packet has come: it stands in the queue of who listens. */
+static inline void conn_made(u32 fd)
+{
+	conn_state(fd, TCP_SYN_RECV, TCP_ESTABLISHED);
 }
 
 /* ---- results ---- */

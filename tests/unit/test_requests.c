@@ -38,6 +38,9 @@ static void make_row(struct m_request *q)
 	q->side = HB_REQ_SERVER;
 	q->port = 8080;
 	q->bytes_in = 217000;
+	q->queued = 4;
+	q->queued_sum_ns = 8000000;
+	q->queued_max_ns = 5000000;
 	add(q, 1000000, 100000, 980);
 	add(q, 10000000, 9000000, 20);
 }
@@ -179,12 +182,37 @@ static void test_reports_show_requests_and_what_is_not_in_them(void **state)
 	assert_non_null(strstr(json, "\"codec_share_pct\": 23.56"));
 	assert_non_null(strstr(json, "\"tied_pct\": 99.00"));
 	assert_non_null(strstr(json, "\"bytes_in\": 217000"));
+	assert_non_null(strstr(text, "; 4 connections waited to be accepted 2.00ms on average, at "
+				     "most 5.00ms"));
+	assert_non_null(strstr(json, "\"queued_max_ns\": 5000000"));
 	free(text);
 	free(json);
 	recording__free(r);
 }
 
 /* A server that came when two thirds of the recording were over. */
+static void test_who_only_accepts_has_a_row_of_what_it_did(void **state)
+{
+	struct recording *r = with_requests();
+	struct m_request *q = &r->requests->row[0];
+	char *text, *json;
+
+	m_request__fini(q);
+	m_request__init(q);
+	q->port = 8080;
+	q->queued = 4;
+	q->queued_sum_ns = q->queued_max_ns = 8000;
+	r->requests->row[1].queued = 0;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(text, "port 8080, no request was answered; 4 connections waited"));
+	assert_non_null(strstr(json, "\"queued_sum_ns\": 8000"));
+	assert_non_null(strstr(json, "\"queued_sum_ns\": null")); /* the handler's */
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
 static void test_requests_a_second_are_over_the_time_of_their_process(void **state)
 {
 	struct recording *r = with_requests();
@@ -286,6 +314,8 @@ static void test_csv_has_a_line_for_each_row_of_requests(void **state)
 	assert_cell(csv, "requests,server,", "port", "8080");
 	assert_cell(csv, "requests,server,", "codec_share_pct", "23.56");
 	assert_cell(csv, "requests,server,", "bytes_in", "217000");
+	assert_cell(csv, "requests,server,", "queued_sum_ns", "8000000");
+	assert_cell(csv, "requests,handler,", "queued", "");
 	assert_cell(csv, "requests,server,", "exclusive_in_buckets", "");
 	assert_cell(csv, "requests,handler,", "calls", "3");
 	assert_cell(csv, "requests,handler,", "port", "");
@@ -356,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_a_capture_keeps_requests),
 		cmocka_unit_test(test_a_row_of_a_function_that_is_not_there_is_damage),
 		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
+		cmocka_unit_test(test_who_only_accepts_has_a_row_of_what_it_did),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),

@@ -29,6 +29,8 @@ struct m_request {
 	u64 first_sum_ns, first_max_ns; /* to the first byte of the answer */
 	u64 waited, waited_sum_ns,
 		waited_max_ns; /* first requests of a connection: since accept() */
+	u64 queued, queued_sum_ns,
+		queued_max_ns; /* connections: from the end of TCP's handshake to accept() */
 	u64 unanswered, paused, tls;
 	struct m_dist latency; /* its count is the number of requests */
 	u64 *bucket_codec_ns;  /* codec time in the requests of latency.bucket[i] */

@@ -84,6 +84,9 @@ static void print_io(struct jsonw *w, const struct m_request *q)
 	jsonw__u64(w, "waited", io ? q->waited : M_NONE);
 	jsonw__u64(w, "waited_sum_ns", io ? q->waited_sum_ns : M_NONE);
 	jsonw__u64(w, "waited_max_ns", io ? q->waited_max_ns : M_NONE);
+	jsonw__u64(w, "queued", io ? q->queued : M_NONE);
+	jsonw__u64(w, "queued_sum_ns", io && q->queued ? q->queued_sum_ns : M_NONE);
+	jsonw__u64(w, "queued_max_ns", io && q->queued ? q->queued_max_ns : M_NONE);
 	jsonw__u64(w, "unanswered", io ? q->unanswered : M_NONE);
 	jsonw__u64(w, "paused", io ? q->paused : M_NONE);
 	jsonw__u64(w, "tls", io ? q->tls : M_NONE);

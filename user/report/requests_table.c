@@ -156,28 +156,51 @@ static void add_codecs(struct strbuf *s, const struct m_request *q)
 		strbuf__addc(s, ';');
 }
 
-/* Which codec, and the system calls: for each row that has requests. */
-static void print_parts(struct view *v, const struct m_request *q)
+/* From the kernel's word that a connection is there to accept()'s return. */
+static void add_queued(struct strbuf *s, const struct m_request *q)
+{
+	char n[CELL], mean[CELL], max[CELL];
+
+	if (q->queued)
+		strbuf__addf(s, "; %s connections waited to be accepted %s on average, at most %s",
+			     cell_count(n, q->queued), cell_ns(mean, q->queued_sum_ns / q->queued),
+			     cell_ns(max, q->queued_max_ns));
+}
+
+static void add_system_calls(struct strbuf *s, const struct m_request *q)
 {
 	const struct m_dist *d = &q->latency;
 	char buf[CELL], pct[CELL];
-	struct strbuf s;
 
-	if (!d->count || q->side == HB_REQ_HANDLER)
+	strbuf__addf(s, " of a request's time read %s,",
+		     cell_pct(pct, pct_of(q->read_ns, d->sum_ns)));
+	strbuf__addf(s, " write %s;", cell_pct(pct, pct_of(q->write_ns, d->sum_ns)));
+	strbuf__addf(s, " to the first byte of the answer %s on average, at most %s",
+		     cell_ns(buf, q->first_sum_ns / d->count), cell_ns(pct, q->first_max_ns));
+	if (q->waited)
+		strbuf__addf(s, "; of %s new connections the first request came after %s",
+			     cell_count(buf, q->waited),
+			     cell_ns(pct, q->waited_sum_ns / q->waited));
+}
+
+/* Which codec, and the system calls: for each row that has requests. One without them may have accepted
+ * what others serve. */
+static void print_parts(struct view *v, const struct m_request *q)
+{
+	struct strbuf s;
+	char buf[CELL];
+
+	if (q->side == HB_REQ_HANDLER || (!q->latency.count && !q->queued))
 		return;
 	strbuf__init(&s, MAX_PARA);
 	where_text(v, q, &s);
 	strbuf__addc(&s, ',');
 	add_codecs(&s, q);
-	strbuf__addf(&s, " of a request's time read %s,",
-		     cell_pct(pct, pct_of(q->read_ns, d->sum_ns)));
-	strbuf__addf(&s, " write %s;", cell_pct(pct, pct_of(q->write_ns, d->sum_ns)));
-	strbuf__addf(&s, " to the first byte of the answer %s on average, at most %s",
-		     cell_ns(buf, q->first_sum_ns / d->count), cell_ns(pct, q->first_max_ns));
-	if (q->waited)
-		strbuf__addf(&s, "; of %s new connections the first request came after %s",
-			     cell_count(buf, q->waited),
-			     cell_ns(pct, q->waited_sum_ns / q->waited));
+	if (q->latency.count)
+		add_system_calls(&s, q);
+	else
+		strbuf__adds(&s, " no request was answered");
+	add_queued(&s, q);
 	if (q->paused)
 		strbuf__addf(
 			&s,

@@ -45,7 +45,7 @@ static const struct syscall {
 
 #define NR_SYSCALLS (sizeof(syscalls) / sizeof(*syscalls))
 
-_Static_assert(2 * NR_SYSCALLS + 2 <= REQUESTS_LINKS, "room for both ends of each, and two");
+_Static_assert(2 * NR_SYSCALLS + 3 <= REQUESTS_LINKS, "room for both ends of each, and three");
 
 /* ---- programs and maps --------------------------------------------------------------------- */
 
@@ -115,9 +115,11 @@ void requests__prepare(struct hbprof_bpf *k, bool on)
 	bpf_program__set_autoload(k->progs.hb_req_enter, false);
 	bpf_program__set_autoload(k->progs.hb_req_exit, false);
 	bpf_program__set_autoload(k->progs.hb_req_gone, false);
+	bpf_program__set_autoload(k->progs.hb_req_state, false);
 	bpf_program__set_autoload(k->progs.hb_req_uring, false);
 	bpf_map__set_autocreate(k->maps.req_calls, false);
 	bpf_map__set_autocreate(k->maps.req_ports, false);
+	bpf_map__set_autocreate(k->maps.req_queue, false);
 }
 
 u64 requests__map_bytes(const struct requests *r)
@@ -195,20 +197,26 @@ static void attach_uring(struct requests *r)
 		r->link[r->nr_links++] = l;
 }
 
+static int attach_raw(struct requests *r, const struct bpf_program *prog, const char *name)
+{
+	int err = keep_link(r, bpf_program__attach_raw_tracepoint(prog, name));
+
+	if (err)
+		log_err("cannot see requests: raw tracepoint %s: %s", name, strerror(-err));
+	return err;
+}
+
+/* What ends a connection comes before what begins one. */
 int requests__attach(struct requests *r)
 {
-	int err = 0;
+	int err = attach_raw(r, r->skel->progs.hb_req_gone, "tcp_destroy_sock");
 
+	if (!err)
+		err = attach_raw(r, r->skel->progs.hb_req_state, "inet_sock_set_state");
 	for (size_t i = 0; i < NR_SYSCALLS && !err; i++)
 		err = attach_syscall(r, &syscalls[i]);
-	if (err)
-		return err;
-	err = keep_link(r, bpf_program__attach_raw_tracepoint(r->skel->progs.hb_req_gone,
-							      "tcp_destroy_sock"));
 	if (!err)
 		attach_uring(r);
-	else
-		log_err("cannot see requests: raw tracepoint tcp_destroy_sock: %s", strerror(-err));
 	return err;
 }
 

@@ -203,6 +203,9 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	to->waited = from->waited;
 	to->waited_sum_ns = from->waited_sum_ns;
 	to->waited_max_ns = from->waited_max_ns;
+	to->queued = from->queued;
+	to->queued_sum_ns = from->queued_sum_ns;
+	to->queued_max_ns = from->queued_max_ns;
 	to->unanswered = from->unanswered;
 	to->paused = from->paused;
 	to->tls = from->tls;
@@ -220,7 +223,7 @@ static int fill_rows(struct requests *r, const struct rows *rows, struct m_reque
 		const struct hb_req_row *from = &rows->v[i < rows->nr ? i : 0];
 		int err;
 
-		if (!from->count && !from->unanswered)
+		if (!from->count && !from->unanswered && !from->queued)
 			continue;
 		err = fill_row(r->plan, from, i == rows->nr, &out->row[out->nr_rows++]);
 		if (err)

@@ -58,7 +58,7 @@ problems() {
 
 # What must be the same in every run, with probes and without.
 same_lines() {
-    grep -Ev '^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED) ' "$1"
+    grep -Ev '^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED|INSTRUCTIONS) ' "$1"
 }
 
 # case PROGRAM ARGS... -- "FUNCTION CALLS ENTRIES ERRORS SIZE_SUM SIZE_MAX ABANDONED"...
@@ -112,6 +112,7 @@ check_go() {
     check $go -mode panicmix -n 20 -g 2 -- "$json.Marshal 280 920 0 21080 128 200"
     check $go -mode goexit -n 40 -- "$json.Marshal 20 40 0 2560 128 20"
     check $go -mode block -n 20 -g 4 -ns 10000 -- "$json.Marshal 80 80 0 80 1 0"
+    check $go -mode counted -n 20 -- "$json.Marshal 20 20 0 2560 128 0"
     check $go -mode goroutines -n 2 -- "$json.Marshal 20000 20000 0 2242500 128 0"
     check gocgo -mode callback -n 30 -g 2 -- "$json.Marshal 60 60 0 7680 128 0"
     check gocgo -mode nested -n 30 -- "$json.Marshal 30 120 0 30 1 0"

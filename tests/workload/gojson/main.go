@@ -44,6 +44,7 @@ var modes = []mode{
 	{"block", runBlock},
 	{"goroutines", runGoroutines},
 	{"callers", runCallers},
+	{"counted", runCounted},
 }
 
 func main() {

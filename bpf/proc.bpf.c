@@ -14,6 +14,7 @@
 
 #include <hbprof/abi.h>
 
+#include "reqmaps.bpf.h"
 #include "shared.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -75,6 +76,30 @@ static __always_inline void measured_no_more(u32 tgid)
 	bpf_map_delete_elem(&procs, &tgid);
 }
 
+/* What a child serves of its parent's connections is seen from its first instruction on, long before user
+ * space has heard of it. */
+static __always_inline void child_begins(u32 parent, u32 child)
+{
+	int index = target_index(parent);
+	u32 *heir = NULL, value;
+
+	if (index < 0)
+		heir = bpf_map_lookup_elem(&req_children, &parent);
+	if (index < 0 && !heir)
+		return;
+	value = heir ? *heir : (u32)index;
+	if (bpf_map_update_elem(&req_children, &child, &value, BPF_NOEXIST))
+		req_count_n(HB_REQ_CHILDREN_FULL, 1);
+	else
+		__sync_fetch_and_add(&nr_req_children, 1);
+}
+
+static __always_inline void child_ends(u32 tgid)
+{
+	if (cfg_req_children && !bpf_map_delete_elem(&req_children, &tgid))
+		__sync_fetch_and_add(&nr_req_children, -1);
+}
+
 /*
  * trace_sched_process_fork(parent, child), kernel/fork.c. A child that shares its parent's memory (vfork,
  * posix_spawn) has nothing of its own to measure before it execs.
@@ -89,8 +114,11 @@ int hb_fork(u64 *ctx)
 		return 0;
 	if (bpf_map_update_elem(&followed, &to, &yes, BPF_ANY))
 		lost();
-	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(child, mm))
-		tell(HB_PROC_FORK, to, from, true);
+	if (BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm))
+		return 0;
+	if (cfg_req_children)
+		child_begins(from, to);
+	tell(HB_PROC_FORK, to, from, true);
 	return 0;
 }
 
@@ -102,8 +130,10 @@ int hb_exec(u64 *ctx)
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	bool follow = is_followed(tgid);
 
-	if (follow)
+	if (follow) {
 		measured_no_more(tgid);
+		child_ends(tgid);
+	}
 	if (follow || cfg_all_execs)
 		tell(HB_PROC_EXEC, tgid, 0, follow);
 	return 0;
@@ -119,6 +149,7 @@ int hb_exit(u64 *ctx)
 	if (!is_followed(tgid) || BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;
 	measured_no_more(tgid);
+	child_ends(tgid);
 	bpf_map_delete_elem(&followed, &tgid);
 	return 0;
 }

@@ -69,10 +69,17 @@ struct sys_exit {
 	s64 ret;
 };
 
-/* The process index, or -1 when it is not traced or nothing is recorded. */
+/* The process index, with HB_REQ_CHILD for what such a process has forked; -1 when it is not traced or
+ * nothing is recorded. */
 static __always_inline int req_proc(u32 tgid)
 {
-	return recording ? target_index(tgid) : -1;
+	int index = recording ? target_index(tgid) : -1;
+	u32 *parent;
+
+	if (index >= 0 || !cfg_req_children || !nr_req_children || !recording)
+		return index;
+	parent = bpf_map_lookup_elem(&req_children, &tgid);
+	return parent ? (int)(*parent | HB_REQ_CHILD) : -1;
 }
 
 /* ---- sockets ------------------------------------------------------------------------------- */

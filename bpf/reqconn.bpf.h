@@ -123,9 +123,14 @@ static __always_inline void conn_unanswered(struct hb_req_conn *c)
 		__sync_fetch_and_add(&r->unanswered, 1);
 }
 
-static __always_inline void conn_begin(struct hb_req_conn *c, u64 begin_ns, u32 hs)
+/* io: whose exchange it is. Who accepts may leave a connection to others. */
+static __always_inline void conn_begin(struct hb_req_conn *c, const struct io *io, u64 begin_ns,
+				       u32 hs)
 {
 	req_count_n(HB_REQ_BEGUN, 1);
+	if (c->proc != io->proc)
+		c->row = 0;
+	c->proc = io->proc;
 	c->seq++;
 	c->begin_ns = begin_ns;
 	c->waited_ns = c->accept_ns && !hs ? begin_ns - c->accept_ns : ~0ULL;
@@ -188,7 +193,7 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 			req_count_n(HB_REQ_OLD_EXCHANGES, 1);
 		else if (state == HB_REQ_OPEN)
 			req_count_n(HB_REQ_HANDSHAKES, 1); /* and now the first request */
-		conn_begin(c, begin, hs);
+		conn_begin(c, io, begin, hs);
 	}
 	c->bytes_in += io->bytes;
 	if (c->side == HB_REQ_CLIENT)

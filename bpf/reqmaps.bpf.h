@@ -52,8 +52,22 @@ HB_SHARED struct {
 	__type(value, u64);
 } req_counts SEC(".maps");
 
+/* Processes that those which are measured have forked, until user space measures them itself or they end or
+ * exec: the index of the one that they come from. What they serve is known by it; see HB_REQ_CHILD. A full
+ * map is HB_REQ_CHILDREN_FULL. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u32); /* process id */
+	__type(value, u32);
+} req_children SEC(".maps");
+
 /* Known before load. */
 HB_SHARED const volatile bool cfg_requests;
+HB_SHARED const volatile bool cfg_req_children; /* processes are followed, and so is what they fork */
+
+HB_SHARED u32 nr_req_children; /* in the map: 0 saves others the look */
 
 /* Written by user space, when functions are added, too. */
 HB_SHARED u64 req_codec_groups;	  /* bit g: calls of group g are serialization */

@@ -75,10 +75,10 @@ struct hb_req_conn {
 	u32 state;	  /* enum hb_req_state */
 	u32 row;	  /* index into req_rows; 0: not known yet */
 	u16 lport, rport; /* host byte order */
-	u16 proc;
-	u8 side;      /* enum hb_req_side */
-	u8 flags;     /* HB_REQ_TLS... */
-	u32 tls_left; /* bytes in that the record is still to have */
+	u16 proc;	  /* whose system call began the exchange: index, HB_REQ_CHILD */
+	u8 side;	  /* enum hb_req_side */
+	u8 flags;	  /* HB_REQ_TLS... */
+	u32 tls_left;	  /* bytes in that the record is still to have */
 };
 
 /* A system call that a thread is in. */
@@ -101,8 +101,12 @@ struct hb_req_task {
 	struct hb_req_tie tie[2]; /* HB_REQ_SERVER, HB_REQ_CLIENT */
 };
 
+/* Beside a process's index: it is not that process but a child of it that has not become one of those that are
+ * measured, or not yet. */
+#define HB_REQ_CHILD 0x8000
+
 struct hb_req_key {
-	u16 proc;
+	u16 proc; /* index, HB_REQ_CHILD */
 	u16 port; /* exchanges */
 	u16 func; /* handlers */
 	u8 side;  /* enum hb_req_side */
@@ -144,12 +148,13 @@ struct hb_req_row {
 /* Counters beside the rows. Losses first. */
 enum hb_req_counter {
 	/* What could not be followed. */
-	HB_REQ_CONNS_FULL, /* system calls on a connection for which there was no room */
-	HB_REQ_CALLS_FULL, /* system calls for which there was no room */
-	HB_REQ_TASKS_FULL, /* reads whose task could not be remembered */
-	HB_REQ_ROWS_FULL,  /* requests counted in row 0 */
-	HB_REQ_UNREADABLE, /* system calls whose socket the kernel's tables did not show */
-	HB_REQ_CLOCK_BACK, /* requests that end before they begin */
+	HB_REQ_CONNS_FULL,    /* system calls on a connection for which there was no room */
+	HB_REQ_CALLS_FULL,    /* system calls for which there was no room */
+	HB_REQ_TASKS_FULL,    /* reads whose task could not be remembered */
+	HB_REQ_ROWS_FULL,     /* requests counted in row 0 */
+	HB_REQ_UNREADABLE,    /* system calls whose socket the kernel's tables did not show */
+	HB_REQ_CLOCK_BACK,    /* requests that end before they begin */
+	HB_REQ_CHILDREN_FULL, /* forked processes for which there was no room */
 	HB_REQ_LOSS_NR,
 	/* What was seen. */
 	HB_REQ_ACCEPTED = HB_REQ_LOSS_NR,
@@ -176,6 +181,7 @@ enum hb_req_counter {
 	HB_REQ_CNT_NR,
 };
 
+_Static_assert(HB_MAX_PROCS <= HB_REQ_CHILD, "a process's index leaves the flag alone");
 _Static_assert(sizeof(struct hb_req_key) == 8, "hash keys must have no padding");
 
 #endif

@@ -4,11 +4,16 @@ a process of their own. Speaks the protocol of tests/workload/README.md; what co
 matter here, so that it just has libcjson loaded. Modes:
 
   queue      connections stand in the listener's queue for a known time before they are accepted
+  fork       a child for each connection, which ends with it
+  prefork    children that accept, on the listener that they have inherited
+  reuseport  children that each listen on the same port
+  passed     the parent accepts and passes the descriptor to a child that was there before (SCM_RIGHTS)
 
 What a process served is printed as REQUESTS with its pid; how long connections stood in the queue as QUEUED.
 """
 import ctypes
 import os
+import select
 import socket
 import sys
 import time
@@ -16,6 +21,7 @@ import time
 HEAD = b"POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n"
 BODY, ANSWER = b'{"a": 1}', b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 QUEUED, QUEUE_S = 8, 0.02
+FORKED, WORKERS, CONNECTIONS, REQUESTS = 100, 3, 30, 3
 
 mode = sys.argv[1]
 
@@ -61,7 +67,113 @@ def queue(listener):
     say(f"QUEUED connections={QUEUED} sum_ns={sum(waits)} max_ns={max(waits)}")
 
 
-MODES = {"queue": queue}
+def said_by(pid, count, connections):
+    say(f"SERVED pid={pid} count={count} connections={connections}")
+
+
+def clients(port, connections):
+    """A process that asks; the other end of its life is the returned pid's."""
+    pid = os.fork()
+    if not pid:
+        for _ in range(connections):
+            ask(socket.create_connection(("127.0.0.1", port)), REQUESTS)
+        os._exit(0)
+    return pid
+
+
+def fork(listener):
+    load = clients(listener.getsockname()[1], FORKED)
+    for _ in range(FORKED):
+        sock = listener.accept()[0]
+        pid = os.fork()
+        if not pid:
+            os._exit(serve(sock))
+        sock.close()
+        said_by(pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
+    os.waitpid(load, 0)
+
+
+def workers(serve_all):
+    """Children that each serve until they are told to stop, and then say how much that was."""
+    made = []
+    for nr in range(WORKERS):
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if not pid:
+            ours.close()
+            count, connections = serve_all(nr, theirs)
+            theirs.sendall(f"{count} {connections}".encode())
+            os._exit(0)
+        theirs.close()
+        made.append((pid, ours))
+    return made
+
+
+def tell_workers(made):
+    for pid, sock in made:
+        sock.shutdown(socket.SHUT_WR)
+        said_by(pid, *map(int, sock.recv(64).split()))
+        os.waitpid(pid, 0)
+
+
+def accepting(listener, control):
+    """Accepts and serves until the other end of control is shut."""
+    count = connections = 0
+    while True:
+        ready, _, _ = select.select([listener, control], [], [])
+        if control in ready:
+            return count, connections
+        try:
+            sock = listener.accept()[0]
+        except BlockingIOError:  # another one was first
+            continue
+        sock.setblocking(True)
+        count += serve(sock)
+        connections += 1
+
+
+def prefork(listener):
+    listener.setblocking(False)
+    made = workers(lambda _, control: accepting(listener, control))
+    os.waitpid(clients(listener.getsockname()[1], CONNECTIONS), 0)
+    tell_workers(made)
+
+
+def reuseport(_):
+    at = [socket.create_server(("127.0.0.1", 0), backlog=512, reuse_port=True)]
+    at += [socket.create_server(at[0].getsockname(), backlog=512, reuse_port=True)
+           for _ in range(1, WORKERS)]
+    for sock in at:
+        sock.setblocking(False)
+    made = workers(lambda nr, control: accepting(at[nr], control))
+    os.waitpid(clients(at[0].getsockname()[1], CONNECTIONS), 0)
+    tell_workers(made)
+
+
+def passed(listener):
+    def receiving(_, control):
+        count = connections = 0
+        while True:
+            data, fds, _, _ = socket.recv_fds(control, 1, 1)
+            if not data:
+                return count, connections
+            count += serve(socket.socket(fileno=fds[0]))
+            connections += 1
+            control.sendall(b"x")
+
+    made = workers(receiving)
+    load = clients(listener.getsockname()[1], CONNECTIONS)
+    for nr in range(CONNECTIONS):
+        sock = listener.accept()[0]
+        control = made[nr % WORKERS][1]
+        socket.send_fds(control, [b"x"], [sock.fileno()])
+        sock.close()
+        assert control.recv(1) == b"x"
+    os.waitpid(load, 0)
+    tell_workers(made)
+
+
+MODES = {"queue": queue, "fork": fork, "prefork": prefork, "reuseport": reuseport, "passed": passed}
 
 
 def main():

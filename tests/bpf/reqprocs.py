@@ -51,5 +51,43 @@ def queue():
     return r.wrong
 
 
+def served(mode):
+    """Each request is in the row of the process that served it, or, before that was measured, in that of
+    the children of the one that forked it: never in the parent's own."""
+    r = Run(mode)
+    truth = {}
+    for line in r.lines:
+        m = re.match(r"^SERVED pid=(\d+) count=(\d+) connections=(\d+)", line)
+        if m:
+            truth[int(m[1])] = (int(m[2]), int(m[3]))
+    got = {}
+    children = 0
+    for row in rows(r.report, "server"):
+        if row["children"]:
+            children += row["count"]
+            if row["pid"] != r.pid or row["codec_share_pct"] is not None:
+                r.wrong.append(f"a row of children: {row}")
+        elif row["count"]:
+            got[row["pid"]] = row["count"]
+    total = sum(count for count, _ in truth.values())
+    if sum(got.values()) + children != total:
+        r.wrong.append(f"{got} and {children} by children, of {total}")
+    for pid, count in got.items():
+        if pid not in truth or count > truth[pid][0]:
+            r.wrong.append(f"process {pid} has {count} requests: {truth}")
+    if mode != "fork" and not got:
+        r.wrong.append(f"no process has its own requests: {truth}, {children} by children")
+    made = sum(connections for _, connections in truth.values())
+    for key, want in (("accepted", made), ("pushes", 0), ("found_open", 0), ("unanswered", 0)):
+        if r.coverage[key] != want:
+            r.wrong.append(f"{key}: {r.coverage[key]}, not {want}")
+    return r.wrong + (r.lines if r.wrong else [])
+
+
 test("how long connections waited to be accepted is known", queue)
+for way, sentence in (("fork", "a child for each connection has its requests"),
+                      ("prefork", "children that accept have theirs"),
+                      ("reuseport", "and those that listen on the same port"),
+                      ("passed", "and those that are passed connections that another has accepted")):
+    test(sentence, served, way)
 done()

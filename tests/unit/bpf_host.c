@@ -54,6 +54,7 @@ struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_REQ_ROW_IDS] = MAP(req_row_ids),
 	[HOST_REQ_ROWS] = MAP(req_rows),
 	[HOST_REQ_COUNTS] = MAP(req_counts),
+	[HOST_REQ_CHILDREN] = MAP(req_children),
 };
 
 void host__load(void)

@@ -38,6 +38,7 @@ enum host_map {
 	HOST_REQ_ROW_IDS,
 	HOST_REQ_ROWS,
 	HOST_REQ_COUNTS,
+	HOST_REQ_CHILDREN,
 	HOST_REQ_QUEUE,
 	HOST_REQ_CALLS,
 	HOST_REQ_PORTS,
@@ -84,6 +85,7 @@ extern volatile bool cfg_requests;
 extern bool req_go;
 extern u64 req_codec_groups, req_handler_groups;
 extern u32 req_goid_off;
-extern u32 next_req_row;
+extern u32 next_req_row, nr_req_children;
+extern volatile bool cfg_req_children;
 
 #endif

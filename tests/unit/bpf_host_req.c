@@ -27,4 +27,6 @@ void host__load_req(void)
 {
 	req_go = false;
 	req_goid_off = 0;
+	cfg_req_children = false;
+	nr_req_children = 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* test_bpf_reqsock.c - sockets before and beside the exchanges on them, as bpf/req.bpf.c sees them: the queue
- * of who listens. */
+ * of who listens, and the processes that share a connection. */
 #include "reqworld.h"
 
 static void listen_on(u32 port)
@@ -88,6 +88,99 @@ static void test_a_queue_that_cannot_be_kept_makes_waits_unknown(void **state)
 	assert_int_equal(server()->queued, 0);
 }
 
+/* ---- processes ---- */
+
+#define PARENT 0
+#define CHILD  (PARENT | HB_REQ_CHILD)
+
+/* As bpf/proc.bpf.c says of a fork. */
+static struct w_task *forked(u32 tid)
+{
+	struct w_task *child = w_thread(tid);
+	u32 parent = PARENT;
+
+	child->tgid = W_TGID + 7;
+	kernel__map_set(HOST_MAP(REQ_CHILDREN), &child->tgid, &parent);
+	nr_req_children = 1;
+	cfg_req_children = true;
+	return child;
+}
+
+static void measured_itself(const struct w_task *child, u32 index)
+{
+	struct hb_proc p = {.index = (u16)index};
+
+	cfg_tgid = 0;
+	kernel__map_set(HOST_MAP(PROCS), &child->tgid, &p);
+}
+
+static struct hb_req_row *server_of(u16 proc)
+{
+	static struct hb_req_row none;
+	struct hb_req_key key = {.side = HB_REQ_SERVER, .port = PORT, .proc = proc};
+	u32 *i = kernel__map_at(HOST_MAP(REQ_ROW_IDS), 0, &key);
+
+	return i ? row_at(*i) : &none;
+}
+
+static void one_request(void)
+{
+	conn_read(1, 5, 100);
+	w_pass(90);
+	conn_write(1, 10, 50);
+}
+
+static void test_a_request_is_of_the_process_that_reads_it_not_of_who_accepts(void **state)
+{
+	struct w_task *parent = w_thread(5);
+
+	conn_accept(1);
+	measured_itself(forked(6), 2);
+	one_request();
+	one_request();
+	conn_gone(1);
+	w_run(parent);
+	assert_int_equal(server_of(PARENT)->count, 0);
+	assert_int_equal(server_of(CHILD)->count, 0);
+	assert_int_equal(server_of(2)->count, 2);
+	assert_int_equal(server_of(2)->waited, 1);
+	assert_int_equal(server_of(2)->sum_ns, 200);
+	check_begun(0);
+}
+
+static void test_a_child_that_is_not_measured_yet_is_its_parents(void **state)
+{
+	struct w_task *child;
+
+	w_thread(5);
+	conn_accept(1);
+	child = forked(6);
+	one_request();
+	measured_itself(child, 3);
+	one_request();
+	conn_gone(1);
+	assert_int_equal(server_of(CHILD)->count, 1);
+	assert_int_equal(server_of(3)->count, 1);
+	assert_int_equal(count(HB_REQ_PUSHES), 0);
+	assert_int_equal(count(HB_REQ_FOUND), 0);
+	check_begun(0);
+}
+
+static void test_children_are_looked_for_only_where_there_are_any(void **state)
+{
+	w_thread(5);
+	forked(6);
+	nr_req_children = 0;
+	conn_accept(1);
+	nr_req_children = 1;
+	cfg_req_children = false;
+	conn_accept(1);
+	assert_int_equal(count(HB_REQ_ACCEPTED), 0);
+	cfg_req_children = true;
+	conn_accept(1);
+	assert_int_equal(count(HB_REQ_ACCEPTED), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +190,9 @@ int main(void)
 		T(test_a_port_that_is_listened_on_later_is_known_before_its_first_accept),
 		T(test_what_is_left_of_a_connection_goes_with_its_socket),
 		T(test_a_queue_that_cannot_be_kept_makes_waits_unknown),
+		T(test_a_request_is_of_the_process_that_reads_it_not_of_who_accepts),
+		T(test_a_child_that_is_not_measured_yet_is_its_parents),
+		T(test_children_are_looked_for_only_where_there_are_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

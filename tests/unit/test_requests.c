@@ -213,6 +213,31 @@ static void test_who_only_accepts_has_a_row_of_what_it_did(void **state)
 	recording__free(r);
 }
 
+static void test_what_children_served_has_no_share_of_codecs(void **state)
+{
+	struct recording *r = with_requests(), *back;
+	char *bytes, err[256], *text, *json;
+	size_t len;
+
+	r->requests->row[0].children = true;
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	assert_int_equal(capture__read_mem(bytes, len, "x", &back, err, sizeof(err)), 0);
+	text = printed(back, REPORT_TABLE);
+	json = printed(back, REPORT_JSON);
+	assert_int_equal(m_request__share(&back->requests->row[0]), M_NONE);
+	assert_int_equal(m_request__share_p99(&back->requests->row[0]), M_NONE);
+	assert_non_null(strstr(text, "port 8080, children, served by processes that this one"));
+	assert_null(strstr(text, "of the codec time tied to it"));
+	assert_non_null(strstr(json, "\"children\": true"));
+	assert_non_null(strstr(json, "\"codec_calls\": null"));
+	assert_non_null(strstr(json, "\"codec_share_pct\": null"));
+	free(bytes);
+	free(text);
+	free(json);
+	recording__free(r);
+	recording__free(back);
+}
+
 static void test_requests_a_second_are_over_the_time_of_their_process(void **state)
 {
 	struct recording *r = with_requests();
@@ -387,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_a_row_of_a_function_that_is_not_there_is_damage),
 		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
 		cmocka_unit_test(test_who_only_accepts_has_a_row_of_what_it_did),
+		cmocka_unit_test(test_what_children_served_has_no_share_of_codecs),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),

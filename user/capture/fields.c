@@ -188,6 +188,7 @@ const struct field requests_fields[] = {
 
 const struct field request_fields[] = {
 	ENUM(m_request, side, hb_req_side_names, HB_REQ_SIDE_NR),
+	BOOL(m_request, children),
 	U64(m_request, bytes_in),
 	U64(m_request, bytes_out),
 	U64(m_request, codec_ns),

@@ -17,6 +17,7 @@ const char *const hb_req_counter_names[HB_REQ_CNT_NR] = {
 	[HB_REQ_ROWS_FULL] = "rows_full",
 	[HB_REQ_UNREADABLE] = "unreadable",
 	[HB_REQ_CLOCK_BACK] = "clock_back",
+	[HB_REQ_CHILDREN_FULL] = "children_full",
 	[HB_REQ_ACCEPTED] = "accepted",
 	[HB_REQ_CONNECTED] = "connected",
 	[HB_REQ_FOUND] = "found_open",
@@ -75,6 +76,8 @@ static u64 share(double part, double whole)
 
 u64 m_request__share(const struct m_request *r)
 {
+	if (r->children)
+		return M_NONE;
 	return share((double)r->codec_ns, (double)r->latency.sum_ns);
 }
 
@@ -93,6 +96,8 @@ u64 m_request__share_between(const struct m_request *r, u32 from, u32 to)
 	const struct m_dist *d = &r->latency;
 	double total = 0, lo, hi, at = 0, codec = 0, ns = 0;
 
+	if (r->children)
+		return M_NONE;
 	for (u32 i = 0; i < d->nr_buckets; i++)
 		total += (double)d->bucket[i].n;
 	lo = total * from / 10000;

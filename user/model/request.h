@@ -21,8 +21,9 @@ struct m_request {
 	u32 target; /* index; unset in the overflow row */
 	u8 side;    /* enum hb_req_side */
 	bool overflow;
-	u16 port; /* server: its own; client: the peer's */
-	u32 func; /* handlers: index of functions */
+	bool children; /* not of the process, but of what it has forked, before that was measured */
+	u16 port;      /* server: its own; client: the peer's */
+	u32 func;      /* handlers: index of functions */
 	u64 bytes_in, bytes_out;
 	u64 codec_ns, codec_calls;
 	u64 read_ns, write_ns;
@@ -50,7 +51,8 @@ void m_request__init(struct m_request *r);
 void m_request__fini(struct m_request *r);
 
 /* In 1/10,000 of the latency: codec time in all requests of the row; in those between two quantiles
- * (1/10,000), as the sum over them. M_NONE: no requests there, or no bucket was kept. */
+ * (1/10,000), as the sum over them. M_NONE: no requests there, or no bucket was kept, or codec calls in them
+ * are not known (children). */
 u64 m_request__share(const struct m_request *r);
 u64 m_request__share_between(const struct m_request *r, u32 from, u32 to);
 /* Of the requests between P45 and P55, and of those from P99 on: M_NONE with fewer than 20, 100. */

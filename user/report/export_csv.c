@@ -199,8 +199,8 @@ static void add_request(struct view *v, const struct m_request *q)
 	cells_empty(&l, NR_DIST_CELLS + NR_CALL_CELLS + NR_CTR_CELLS);
 	cell_str(&l, "requests");
 	cell_u64(&l, handler || q->overflow ? M_NONE : q->port);
-	cell_u64(&l, q->codec_calls);
-	cell_u64(&l, q->codec_ns);
+	cell_u64(&l, q->children ? M_NONE : q->codec_calls);
+	cell_u64(&l, q->children ? M_NONE : q->codec_ns);
 	cell_num(&l, codec_share_pct(v->r, m_request__share(q)), 2);
 	cell_num(&l, codec_share_pct(v->r, m_request__share_p50(q)), 2);
 	cell_num(&l, codec_share_pct(v->r, m_request__share_p99(q)), 2);

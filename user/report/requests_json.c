@@ -102,13 +102,14 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	jsonw__str(w, "rule", q->overflow ? NULL : request_rule(q));
 	jsonw__u64(w, "pid",
 		   !q->overflow && q->target < r->nr_targets ? r->target[q->target].pid : M_NONE);
+	jsonw__bool(w, "children", q->children);
 	jsonw__u64(w, "port", q->overflow || q->side == HB_REQ_HANDLER ? M_NONE : q->port);
 	jsonw__str(w, "function", q->func < r->nr_funcs ? r->func[q->func].name : NULL);
 	jsonw__u64(w, "count", q->latency.count);
 	jsonw__num(w, "per_s", requests_per_s(r, q), 3);
 	print_latency(w, &q->latency);
-	jsonw__u64(w, "codec_calls", q->codec_calls);
-	jsonw__u64(w, "codec_ns", q->codec_ns);
+	jsonw__u64(w, "codec_calls", q->children ? M_NONE : q->codec_calls);
+	jsonw__u64(w, "codec_ns", q->children ? M_NONE : q->codec_ns);
 	jsonw__num(w, "codec_share_pct", codec_share_pct(r, m_request__share(q)), 2);
 	jsonw__num(w, "codec_share_p50_pct", codec_share_pct(r, m_request__share_p50(q)), 2);
 	jsonw__num(w, "codec_share_p99_pct", codec_share_pct(r, m_request__share_p99(q)), 2);

@@ -49,6 +49,7 @@ const char *const request_losses[HB_REQ_LOSS_NR] = {
 	[HB_REQ_ROWS_FULL] = "requests without a row of their own",
 	[HB_REQ_UNREADABLE] = "system calls whose socket could not be told",
 	[HB_REQ_CLOCK_BACK] = "requests that ended before they began",
+	[HB_REQ_CHILDREN_FULL] = "forked processes whose requests are not counted",
 };
 
 static void where_text(const struct view *v, const struct m_request *q, struct strbuf *b)
@@ -60,7 +61,7 @@ static void where_text(const struct view *v, const struct m_request *q, struct s
 				    ? name_short(v->r->func[q->func].name)
 				    : NULL);
 	else
-		strbuf__addf(b, "port %u", q->port);
+		strbuf__addf(b, q->children ? "port %u, children" : "port %u", q->port);
 }
 
 /* Are there handlers' calls in the requests of connections? */
@@ -127,7 +128,8 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	at[C_SHARE50] = cell_pct(text[C_SHARE50], codec_share_pct(r, m_request__share_p50(q)));
 	at[C_SHARE99] = cell_pct(text[C_SHARE99], codec_share_pct(r, m_request__share_p99(q)));
 	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
-	at[C_CALLS] = lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a" : text[C_CALLS];
+	at[C_CALLS] = q->children || lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a"
+									       : text[C_CALLS];
 	at[C_IN] = io ? cell_bytes(text[C_IN], q->bytes_in) : NULL;
 	at[C_OUT] = io ? cell_bytes(text[C_OUT], q->bytes_out) : NULL;
 	grid__row(grid, at);
@@ -195,7 +197,11 @@ static void print_parts(struct view *v, const struct m_request *q)
 	strbuf__init(&s, MAX_PARA);
 	where_text(v, q, &s);
 	strbuf__addc(&s, ',');
-	add_codecs(&s, q);
+	if (q->children)
+		strbuf__adds(&s, " served by processes that this one had forked and that were not "
+				 "measured (yet), so that codec calls in them are not known;");
+	else
+		add_codecs(&s, q);
 	if (q->latency.count)
 		add_system_calls(&s, q);
 	else

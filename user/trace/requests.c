@@ -101,12 +101,13 @@ void requests__learn(struct requests *r)
 	learn_go(r);
 }
 
-void requests__prepare(struct hbprof_bpf *k, bool on)
+void requests__prepare(struct hbprof_bpf *k, bool on, bool children)
 {
-	struct bpf_map *maps[] = {k->maps.req_conns, k->maps.req_tasks, k->maps.req_row_ids,
-				  k->maps.req_rows, k->maps.req_counts};
+	struct bpf_map *maps[] = {k->maps.req_conns, k->maps.req_tasks,	 k->maps.req_row_ids,
+				  k->maps.req_rows,  k->maps.req_counts, k->maps.req_children};
 
 	k->rodata->cfg_requests = on;
+	k->rodata->cfg_req_children = on && children;
 	if (on)
 		return;
 	/* The hook in the codec program names these maps even where it is never run. */
@@ -120,6 +121,12 @@ void requests__prepare(struct hbprof_bpf *k, bool on)
 	bpf_map__set_autocreate(k->maps.req_calls, false);
 	bpf_map__set_autocreate(k->maps.req_ports, false);
 	bpf_map__set_autocreate(k->maps.req_queue, false);
+}
+
+void requests__measured(struct requests *r, u32 pid)
+{
+	if (r && !bpf_map_delete_elem(bpf_map__fd(r->skel->maps.req_children), &pid))
+		__atomic_fetch_sub(&r->skel->bss->nr_req_children, 1, __ATOMIC_RELAXED);
 }
 
 u64 requests__map_bytes(const struct requests *r)

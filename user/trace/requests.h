@@ -15,14 +15,17 @@
 struct hbprof_bpf;
 struct requests;
 
-/* Between open and load of the programs: sets them up, or keeps them out. */
-void requests__prepare(struct hbprof_bpf *skel, bool on);
+/* Between open and load of the programs: sets them up, or keeps them out. children: what the processes fork is
+ * measured, too. */
+void requests__prepare(struct hbprof_bpf *skel, bool on, bool children);
 /* After load; the plan outlives it. 0 with *out, or -ENOMEM. */
 int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct requests **out);
 /* Attaches the tracepoints. 0; -errno with the reason logged: there will be no requests. */
 int requests__attach(struct requests *r);
 /* The plan has grown. NULL is fine, as it is for whatever follows. */
 void requests__learn(struct requests *r);
+/* A process is known by its own index from here on. */
+void requests__measured(struct requests *r, u32 pid);
 /* Right before recording begins: who listens on which port. What will not be seen is warned of. */
 void requests__start(struct requests *r, struct recording *rec);
 /* Takes the tracepoints off. */

@@ -185,7 +185,8 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	m_request__init(to);
 	to->overflow = overflow;
 	if (!overflow) {
-		to->target = from->key.proc;
+		to->target = from->key.proc & ~HB_REQ_CHILD;
+		to->children = from->key.proc & HB_REQ_CHILD;
 		to->side = from->key.side < HB_REQ_SIDE_NR ? from->key.side : HB_REQ_SERVER;
 		to->port = from->key.port;
 		if (to->side == HB_REQ_HANDLER)

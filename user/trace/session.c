@@ -166,7 +166,7 @@ static int session__load(struct session *s, const struct session_opts *o)
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
-	requests__prepare(s->skel, o->requests);
+	requests__prepare(s->skel, o->requests, s->follow.on && !o->only_meant);
 	follow__prepare(s->skel, s->follow.on, o->meant);
 	if (!s->follow.on && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;

@@ -217,6 +217,7 @@ int session__begin_proc(struct session *s, u32 proc)
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &pid, &value, BPF_ANY))
 		return -errno;
 	__atomic_store_n(hot_slot(s, pid), (u64)pid << 32 | (proc + 1), __ATOMIC_RELEASE);
+	requests__measured(s->requests, pid);
 	return 0;
 }
 

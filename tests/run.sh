@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# run.sh - runs test programs one after the other, counts their results, shows what failed in full
-# and ends with the line "N passed, N failed, N skipped".
+# run.sh - runs test programs, counts their results, shows what failed in full and ends with the line
+# "N passed, N failed, N skipped".
 #
-#   tests/run.sh 'KIND COMMAND ARG...' ...
+#   tests/run.sh [--jobs N] 'KIND COMMAND ARG...' ... [--jobs N] ...
 #
-# Each argument is one program. KIND says how it reports:
+# --jobs begins a group: once all before have ended, up to N of its programs run side by side, though no
+# more than there are CPUs. Without it one runs after the other. What they print comes in the order of the
+# arguments, each program's in one piece. Ctrl-C ends those that run, with all that they have started.
+#
+# Each other argument is one program. KIND says how it reports:
 #   cmocka  groups of tests, by cmocka's own output; a skipped test prints why before it skips
 #   tap     "ok N - sentence", "not ok N - sentence", "ok N - sentence # SKIP reason", "1..N"
 #   single  one check: exit status 0 passed, 77 skipped (the last line says why), else failed
@@ -22,9 +26,12 @@ limit=${HB_TEST_TIMEOUT:-300}
 here=$(dirname "$0")
 work=$(mktemp -d "${TMPDIR:-/tmp}/hbprof-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+trap 'stop_all; exit 130' INT TERM
 
 passed=0 failed=0 skipped=0
+jobs=1 cpus=$(nproc)
+nr=0 printed=0 # programs begun, and those whose results are printed
+declare -A running=() # their numbers, by process id
 
 if HB_GO_BIN=$("$here/find_go.sh"); then
     export HB_GO_BIN PATH="${HB_GO_BIN%/*}:$PATH"
@@ -142,45 +149,102 @@ ended() { # how a program ended that did not exit with 0
     fi
 }
 
-run_one() { # kind, command...
-    local kind=$1 rc name p f s bad start=$SECONDS
+# A program has its own process group, made by timeout, which passes TERM on to all of it. In the background
+# bash has SIGINT ignored, which programs would inherit, and Python would then leave so.
+begin_one() { # kind, command...
+    nr=$((nr + 1))
+    local job=$work/$nr
+    mkdir -p "$job/tmp"
+    printf '%s\n' "$1" >"$job/kind"
     shift
-    name="$*"
+    printf '%s\n' "$*" >"$job/name"
+    echo "$SECONDS" >"$job/begin"
+    HB_TMP=$job/tmp exec_one "$@" >"$job/out" 2>&1 </dev/null &
+    running[$!]=$nr
+}
+
+exec_one() {
+    export HB_TMP
+    exec env --default-signal=INT,QUIT timeout -k 10 "$limit" "$@"
+}
+
+# Waits until one has ended; then prints what is next in order, as far as it is known.
+end_one() {
+    local pid rc
+    wait -n -p pid "${!running[@]}"
+    rc=$?
+    local job=$work/${running[$pid]}
+    unset "running[$pid]"
+    rm -rf "$job/tmp"
+    echo "$((SECONDS - $(<"$job/begin")))" >"$job/seconds"
+    echo "$rc" >"$job/rc"
+    while [ -e "$work/$((printed + 1))/rc" ]; do
+        printed=$((printed + 1))
+        print_one "$work/$printed"
+        rm -rf "${work:?}/$printed"
+    done
+}
+
+print_one() { # folder of the program
+    local name rc p f s bad
+    name=$(<"$1/name") rc=$(<"$1/rc")
     name=${name#true } # `single true NAME`, `single false NAME`: a result that is known already
     name=${name#false }
-    HB_TMP=$(mktemp -d "$work/tmp.XXXXXX")
-    export HB_TMP
-    timeout -k 10 "$limit" "$@" >"$work/out" 2>&1 </dev/null
-    rc=$?
-    rm -rf "$HB_TMP"
-    "read_$kind" "$rc" <"$work/out" >"$work/result"
-    p=$(sed -n 's/^pass //p' "$work/result") f=$(sed -n 's/^fail //p' "$work/result")
-    s=$(sed -n 's/^skip //p' "$work/result") bad=$(sed -n 's/^bad //p' "$work/result")
+    "read_$(<"$1/kind")" "$rc" <"$1/out" >"$1/result"
+    p=$(sed -n 's/^pass //p' "$1/result") f=$(sed -n 's/^fail //p' "$1/result")
+    s=$(sed -n 's/^skip //p' "$1/result") bad=$(sed -n 's/^bad //p' "$1/result")
     : "${p:=0}" "${f:=0}" "${s:=0}"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if ((f)); then
         printf 'FAIL %s: %d of %d failed%s (%s)\n' "$name" "$f" "$((p + f + s))" \
             "${bad:+, $bad}" "$(ended "$rc")"
-        sed 's/^/     | /' "$work/out"
+        sed 's/^/     | /' "$1/out"
     elif ((p == 0 && s)); then
         printf 'skip %s\n' "$name"
     else
         printf 'ok   %s: %d passed%s (%d s)\n' "$name" "$p" \
-            "$( ((s)) && echo ", $s skipped")" "$((SECONDS - start))"
+            "$( ((s)) && echo ", $s skipped")" "$(<"$1/seconds")"
     fi
-    sed -n 's/^why /     skipped: /p' "$work/result"
+    sed -n 's/^why /     skipped: /p' "$1/result"
 }
 
-for item in "$@"; do
+await() { # until no more than so many run
+    while ((${#running[@]} > $1)); do
+        end_one
+    done
+}
+
+stop_all() {
+    ((${#running[@]})) || return
+    kill -TERM "${!running[@]}" 2>/dev/null
+    wait
+}
+
+refuse() { # what is wrong with the arguments
+    echo "run.sh: $1" >&2
+    failed=$((failed + 1))
+}
+
+while (($#)); do
+    item=$1
+    shift
+    if [ "$item" = --jobs ]; then
+        await 0
+        [[ ${1:-} =~ ^[1-9][0-9]?$ ]] || refuse "--jobs '${1:-}' is not a number from 1 to 99"
+        [[ ${1:-} =~ ^[1-9][0-9]?$ ]] && jobs=$(($1 < cpus ? $1 : cpus))
+        (($# == 0)) || shift
+        continue
+    fi
     read -r -a words <<<"$item"
     case ${words[0]:-} in
-    cmocka | tap | single) run_one "${words[@]}" ;;
-    *)
-        echo "run.sh: '$item' does not begin with cmocka, tap or single" >&2
-        failed=$((failed + 1))
+    cmocka | tap | single)
+        await $((jobs - 1))
+        begin_one "${words[@]}"
         ;;
+    *) refuse "'$item' does not begin with cmocka, tap or single" ;;
     esac
 done
+await 0
 
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

@@ -129,10 +129,18 @@ RUN = HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) HB_SRC=$(CU
 	ARCH=$(ARCH) HB_ARM64=$(abspath $(ARM64_O)) tests/run.sh
 
 # Each word list item of run.sh is KIND COMMAND..., in quotes.
+#
+# Side by side runs what compares counts only. These are alone (tests/bpf/t_X.sh): they compare times or
+# shares of time (counters ended latency options requests shapes stacks view), kill and freeze in the course of
+# some ms (harm hostile_codecs), or set probes in all processes (others).
+BPF_ALONE   := counters ended harm hostile_codecs latency options others requests shapes stacks view
 UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(ARM64_BPF_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
 FUZZ_RUN    := $(foreach t,$(FUZZ_SRC:%.c=$(SAN_O)/%),'single $(t) $(FUZZ_COUNT) $(FUZZ_SEED)')
 CLI_RUN     := $(foreach t,$(sort $(wildcard tests/cli/t_*.sh)),'tap $(t)')
-BPF_RUN     := $(foreach t,$(sort $(wildcard tests/bpf/t_*.sh)),'tap $(t)')
+BPF_SH      := $(sort $(wildcard tests/bpf/t_*.sh))
+BPF_ONE_SH  := $(filter $(BPF_ALONE:%=tests/bpf/t_%.sh),$(BPF_SH))
+BPF_ONE_RUN := $(foreach t,$(BPF_ONE_SH),'tap $(t)')
+BPF_RUN     := $(foreach t,$(filter-out $(BPF_ONE_SH),$(BPF_SH)),'tap $(t)')
 VM_RUN      := $(foreach t,$(sort $(wildcard tests/vm/t_*.sh)),'tap $(t)')
 LAYERS_RUN  := 'single tests/check_layers.sh'
 HEADERS_RUN := 'single tests/check_headers.sh $(O)/gen'
@@ -144,15 +152,15 @@ GO_RUN      := 'single tests/check_go.sh'
 .PHONY: check check-all check-unit check-cli check-bpf check-vm check-fuzz check-layers check-headers \
 	check-format check-vmlinux check-stack
 check-unit: build-unit build-unit-san build-gobins
-	$(Q)$(RUN) $(GO_RUN) $(UNIT_RUN)
+	$(Q)$(RUN) --jobs 2 $(GO_RUN) $(UNIT_RUN)
 check-cli: all man
-	$(Q)$(RUN) $(CLI_RUN)
+	$(Q)$(RUN) --jobs 2 $(CLI_RUN)
 check-bpf: all build-workload
-	$(Q)$(RUN) $(BPF_RUN)
+	$(Q)$(RUN) --jobs 2 $(BPF_RUN) --jobs 1 $(BPF_ONE_RUN)
 check-vm: all build-workload build-arm64
-	$(Q)$(RUN) $(VM_RUN)
+	$(Q)$(RUN) --jobs 2 $(VM_RUN)
 check-fuzz: build-fuzz-san
-	$(Q)$(RUN) $(FUZZ_RUN)
+	$(Q)$(RUN) --jobs 2 $(FUZZ_RUN)
 check-layers:
 	$(Q)$(RUN) $(LAYERS_RUN)
 check-headers: $(SKEL) $(O)/gen/built_with.h
@@ -175,8 +183,9 @@ BUILD_ALL = all man build-skel build-unit build-unit-san build-fuzz-san build-go
 	build-arm64
 check-all:
 	+$(Q)built=true; $(MAKE) -k $(BUILD_ALL) || built=false; \
-	$(RUN) "single $$built build" $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) $(STACK_RUN) \
-		$(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) $(BPF_RUN) $(VM_RUN)
+	$(RUN) "single $$built build" --jobs 2 $(LAYERS_RUN) $(HEADERS_RUN) $(FORMAT_RUN) $(VMLINUX_RUN) \
+		$(STACK_RUN) $(GO_RUN) $(UNIT_RUN) $(FUZZ_RUN) $(CLI_RUN) \
+		--jobs 2 $(VM_RUN) $(BPF_RUN) --jobs 1 $(BPF_ONE_RUN)
 
 # ---- not checks -----------------------------------------------------------------------------
 

@@ -105,6 +105,77 @@ E
 is "$(counts "single $HB_TMP/skips" "single true" "single false")" "1 passed, 1 failed, 1 skipped" \
     "a single check is one result by its exit status"
 is "$(counts "nonsense x")" "0 passed, 1 failed, 0 skipped" "an unknown kind of test is a failure"
+# ---- side by side --------------------------------------------------------------------------------
+
+# Each of the two ends only if the other one runs at the same time.
+program meets <<'E'
+touch "$1.$2"
+for _ in $(seq 60); do
+    [ -e "$1.$3" ] && { sleep "0.$4"; echo "ok 1 - $2 met $3"; echo "1..1"; exit 0; }
+    sleep 0.1
+done
+exit 1
+E
+if [ "$(nproc)" -gt 1 ]; then
+    HB_TEST_TIMEOUT=10 "$HB_SRC/tests/run.sh" --jobs 2 "tap $HB_TMP/meets $HB_TMP/m a b 5" \
+        "tap $HB_TMP/meets $HB_TMP/m b a 1" >"$HB_TMP/log" 2>&1
+    is "$(tail -n 1 "$HB_TMP/log")" "2 passed, 0 failed, 0 skipped" "two programs run side by side"
+    is "$(sed -n 's/^ok .*m \([ab]\) .*/\1/p' "$HB_TMP/log" | xargs)" "a b" \
+        "what they print comes in the order of the arguments"
+else
+    skip "two programs run side by side" "one CPU"
+fi
+
+program alone <<'E'
+mkdir "$1/lock" || { echo "not alone"; exit 1; }
+sleep 0.2
+rmdir "$1/lock"
+E
+mkdir "$HB_TMP/d"
+is "$(counts --jobs 2 "single true" "single sleep 0.3" --jobs 1 "single $HB_TMP/alone $HB_TMP/d" \
+    "single $HB_TMP/alone $HB_TMP/d")" "4 passed, 0 failed, 0 skipped" "one job is one at a time"
+is "$(counts --jobs 2 "single mkdir $HB_TMP/e" "single true" --jobs 2 "single rmdir $HB_TMP/e")" \
+    "3 passed, 0 failed, 0 skipped" "a group begins when the one before has ended"
+is "$(counts --jobs 2 "single false" "single true" "tap $HB_TMP/slow")" \
+    "2 passed, 2 failed, 0 skipped" "side by side too a program over the limit has failed"
+is "$(counts --jobs none "single true")" "1 passed, 1 failed, 0 skipped" \
+    "a wrong number of jobs is a failure"
+
+# In the background a shell ignores SIGINT, and what it starts would, too.
+program interrupted <<'E'
+kill -INT $$
+sleep 1
+E
+is "$(counts "single $HB_TMP/interrupted")" "0 passed, 1 failed, 0 skipped" \
+    "programs are not started with SIGINT ignored"
+
+program long <<'E'
+sleep 60 &
+echo "$!" >"$1"
+wait
+E
+is_gone() { # pid: ended, or about to be reaped
+    local i
+    for i in $(seq 50); do
+        grep -qs '^State:.[^Z]' "/proc/$1/status" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+"$HB_SRC/tests/run.sh" --jobs 2 "single $HB_TMP/long $HB_TMP/p1" "single $HB_TMP/long $HB_TMP/p2" \
+    >"$HB_TMP/log" 2>&1 &
+runner=$!
+for _ in $(seq 100); do
+    [ -s "$HB_TMP/p1" ] && { [ -s "$HB_TMP/p2" ] || [ "$(nproc)" = 1 ]; } && break
+    sleep 0.1
+done
+kill -TERM "$runner"
+wait "$runner"
+is "$?" 130 "a run that is ended says so by its exit status"
+for p in "$HB_TMP"/p?; do
+    ok "what its programs have started ends with it" is_gone "$(cat "$p")"
+done
+
 ok "a failure is the exit status" exits 1 "$HB_SRC/tests/run.sh" "single false"
 ok "no failure is exit status 0" exits 0 "$HB_SRC/tests/run.sh" "single true"
 

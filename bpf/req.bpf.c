@@ -11,7 +11,10 @@
  *
  * What lies inside an exchange: see req.h. The first byte in is there when the system call that brought
  * it returns (or, for a client, before the one that sends it); the last byte out has left when its system
- * call returns, with all that the loopback device does in it.
+ * call returns, with all that the loopback device does in it. The programs here read the clock first and
+ * last: the interval begins when the last one before it is done, and ends when the first one after it
+ * begins, and what those within it take is measured each time and subtracted (conn_charge()). What is
+ * left of them is the kernel's way to a program and back.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -215,12 +218,13 @@ static __always_inline int on_data(const struct conn_id *id, struct hb_req_conn 
 {
 	bool in = (io->op == HB_REQ_OP_READ) == (c->side == HB_REQ_SERVER);
 
-	if (in)
-		conn_in(c, io);
-	else
+	bool begun = in && conn_in(c, io);
+
+	if (!in)
 		conn_out(c, io);
 	if (io->op == HB_REQ_OP_READ)
 		hb_req_tie(c, id, io->pid_tgid);
+	conn_charge(c, io, in, begun);
 	return 0;
 }
 
@@ -250,12 +254,13 @@ static __always_inline bool looks_only(const struct sys_enter *ctx, u64 cookie)
 SEC("tp")
 int hb_req_enter(struct sys_enter *ctx)
 {
-	u64 pid_tgid = current_pid_tgid();
-	struct hb_req_call call = {};
+	u64 pid_tgid = current_pid_tgid(), begin_ns, now;
+	struct hb_req_call call = {}, *kept;
 	u64 cookie;
 
 	if (req_proc(pid_tgid >> 32) < 0)
 		return 0;
+	begin_ns = bpf_ktime_get_ns();
 	call.fd = ctx->arg[0];
 	cookie = bpf_get_attach_cookie(ctx);
 	if (looks_only(ctx, cookie))
@@ -264,9 +269,16 @@ int hb_req_enter(struct sys_enter *ctx)
 		call.buf = ctx->arg[1];
 	if (cookie & HB_REQ_OP_SPLICE)
 		call.fd |= ctx->arg[2] << 32;
-	call.t0_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&req_calls, &pid_tgid, &call, BPF_ANY))
+	if (bpf_map_update_elem(&req_calls, &pid_tgid, &call, BPF_ANY)) {
 		req_count_n(HB_REQ_CALLS_FULL, 1);
+		return 0;
+	}
+	kept = bpf_map_lookup_elem(&req_calls, &pid_tgid);
+	if (!kept)
+		return 0;
+	now = bpf_ktime_get_ns();
+	kept->prog_ns = now - begin_ns;
+	kept->t0_ns = now;
 	return 0;
 }
 
@@ -341,7 +353,7 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 SEC("tp")
 int hb_req_exit(struct sys_exit *ctx)
 {
-	u64 pid_tgid = current_pid_tgid(), cookie;
+	u64 pid_tgid = current_pid_tgid(), cookie, now;
 	int proc = req_proc(pid_tgid >> 32);
 	struct hb_req_call *found, call = {};
 	s64 ret = ctx->ret;
@@ -349,6 +361,7 @@ int hb_req_exit(struct sys_exit *ctx)
 
 	if (proc < 0)
 		return 0;
+	now = bpf_ktime_get_ns();
 	cookie = bpf_get_attach_cookie(ctx);
 	io.op = cookie & 3;
 	found = bpf_map_lookup_elem(&req_calls, &pid_tgid);
@@ -362,8 +375,9 @@ int hb_req_exit(struct sys_exit *ctx)
 	}
 	if (!io_done(io.op, ret))
 		return 0;
-	io.exit_ns = bpf_ktime_get_ns();
+	io.exit_ns = now;
 	io.enter_ns = call.t0_ns;
+	io.prog_ns = call.prog_ns;
 	io.buf = call.buf;
 	io.bytes = ret;
 	io.pid_tgid = pid_tgid;

@@ -164,9 +164,10 @@ static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io
 	}
 }
 
-/* Data in. */
-static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
+/* Data in. Has it begun an exchange? */
+static __always_inline bool conn_in(struct hb_req_conn *c, const struct io *io)
 {
+	bool begun = false;
 	u64 begin = c->side == HB_REQ_SERVER ? io->exit_ns : io->enter_ns;
 	u32 state, hs;
 
@@ -174,13 +175,13 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 		conn_peek(c, io);
 	state = *(volatile u32 *)&c->state;
 	if (state == HB_REQ_OLD || state == HB_REQ_MULTIPLEXED)
-		return;
+		return false;
 	if (!(c->flags & HB_REQ_PEEKED) && state != HB_REQ_OPEN && looks_multiplexed(io)) {
 		if (state == HB_REQ_ENDING)
 			hb_req_finish(c);
 		c->state = HB_REQ_MULTIPLEXED;
 		req_count_n(HB_REQ_MUXED, 1);
-		return;
+		return false;
 	}
 	hs = c->flags & HB_REQ_TLS ? hb_req_tls(c, io) : 0;
 	if (state == HB_REQ_OPEN && (hs || !(c->flags & HB_REQ_HANDSHAKE))) {
@@ -194,10 +195,12 @@ static __always_inline void conn_in(struct hb_req_conn *c, const struct io *io)
 		else if (state == HB_REQ_OPEN)
 			req_count_n(HB_REQ_HANDSHAKES, 1); /* and now the first request */
 		conn_begin(c, io, begin, hs);
+		begun = true;
 	}
 	c->bytes_in += io->bytes;
 	if (c->side == HB_REQ_CLIENT)
 		c->write_ns += io->exit_ns - io->enter_ns;
+	return begun;
 }
 
 /* Codec calls up to now were before this byte out. */
@@ -215,6 +218,7 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 
 	if ((state == HB_REQ_OPEN || state == HB_REQ_OLD) && is_interim(io)) {
 		c->bytes_out += io->bytes;
+		__sync_fetch_and_add(&c->late_probe_ns, io->prog_ns);
 		return;
 	}
 	if (state == HB_REQ_OLD)
@@ -236,8 +240,29 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 		c->write_ns += io->exit_ns - io->enter_ns;
 	else
 		c->read_ns += io->exit_ns - io->enter_ns;
+	/* The program at the entry was before this byte, the one that runs now is not. */
+	__sync_fetch_and_add(&c->late_probe_ns, io->prog_ns);
 	conn_settle(c);
 	c->state = HB_REQ_ENDING;
+}
+
+/*
+ * What the two programs of this system call have taken, up to here, is not the request's. Called last. Where
+ * it has begun an exchange of a server, that begins now; where it was one of a client, that had begun
+ * behind the program at the entry. What follows the last byte out so far is late like calls, see reqcall.bpf.h.
+ */
+static __always_inline void conn_charge(struct hb_req_conn *c, const struct io *io, bool in,
+					bool begun)
+{
+	u64 now = bpf_ktime_get_ns(), prog_ns = now - io->exit_ns;
+
+	if (begun && c->side == HB_REQ_SERVER) {
+		c->begin_ns = now;
+		return;
+	}
+	if (in && !begun)
+		prog_ns += io->prog_ns;
+	__sync_fetch_and_add(&c->late_probe_ns, prog_ns);
 }
 
 /* ---- connections ---------------------------------------------------------------------------- */

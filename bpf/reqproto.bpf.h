@@ -13,7 +13,8 @@
 
 /* What a system call has done. */
 struct io {
-	u64 enter_ns, exit_ns;
+	u64 enter_ns, exit_ns; /* behind the program at its entry, before that at its exit */
+	u64 prog_ns;	       /* that the former took */
 	u64 buf;
 	u64 bytes;
 	u64 have; /* of them at buf */

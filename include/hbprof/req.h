@@ -83,9 +83,10 @@ struct hb_req_conn {
 
 /* A system call that a thread is in. */
 struct hb_req_call {
-	u64 t0_ns;
-	u64 buf; /* the data; 0: not to be had */
-	u64 fd;	 /* of splice(2): out << 32 | in */
+	u64 t0_ns;   /* when the program at its entry was done; 0: it is not yet */
+	u64 prog_ns; /* how long that took */
+	u64 buf;     /* the data; 0: not to be had */
+	u64 fd;	     /* of splice(2): out << 32 | in */
 };
 
 /* What a task has last read from, of each side. */

@@ -109,6 +109,45 @@ static void test_a_connection_of_a_client_is_measured_from_write_to_read(void **
 	check_begun(1);
 }
 
+/* Each reading of the clock takes 7 ns here, as if the programs did: nothing of it is the request's. */
+static void test_what_the_programs_themselves_take_is_not_the_requests(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	kernel.clock_step = 7;
+	conn_read(1, 50, 100);
+	w_pass(1000);
+	conn_read(1, 50, 100);
+	conn_says("HTTP/1.1 100 Continue\r\n");
+	conn_write(1, 20, 25);
+	conn_says("HTTP/1.1 200 OK\r\n");
+	conn_write(1, 20, 40);
+	w_pass(300);
+	conn_write(1, 20, 60);
+	w_pass(5000);
+	conn_gone(1);
+	assert_int_equal(server()->count, 1);
+	/* Between two readings of different programs lies a step that is the kernel's way. */
+	assert_int_equal(server()->sum_ns, 1000 + 50 + 20 + 20 + 300 + 20 + 8 * 7);
+	check_no_loss();
+}
+
+static void test_what_the_programs_take_is_not_a_clients_either(void **state)
+{
+	w_thread(5);
+	conn_connect(2, 0);
+	kernel.clock_step = 7;
+	conn_write(2, 30, 64);
+	conn_write(2, 30, 64);
+	w_pass(500);
+	conn_read(2, 20, 128);
+	w_pass(100);
+	conn_write(2, 30, 64);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 40002)->count, 1);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 40002)->sum_ns, 30 + 30 + 500 + 20 + 5 * 7);
+	check_no_loss();
+}
+
 static void test_a_server_that_speaks_first_pushes(void **state)
 {
 	w_thread(5);
@@ -385,6 +424,8 @@ int main(void)
 		T(test_an_end_of_file_and_failures_are_no_data),
 		T(test_a_request_without_an_answer_is_not_one),
 		T(test_a_connection_of_a_client_is_measured_from_write_to_read),
+		T(test_what_the_programs_themselves_take_is_not_the_requests),
+		T(test_what_the_programs_take_is_not_a_clients_either),
 		T(test_a_server_that_speaks_first_pushes),
 		T(test_a_pause_in_an_answer_is_said),
 		T(test_a_connection_found_open_is_set_apart_until_a_clean_boundary),

@@ -154,7 +154,7 @@ int sample_counter(const struct sample *s, const struct metric *m, struct estima
 bool sample_counter_allowed(const struct sample *s, const struct metric *m, const char *label,
 			    char *why, size_t len);
 
-/* compare_metric.c: fills the cells. 0 or -ENOMEM. */
+/* compare_judge.c: fills the cells. 0 or -ENOMEM. */
 int compare__judge(struct compare *c);
 /* compare_family.c: from the p-values in the cells to the verdicts. 0 or -ENOMEM. */
 int compare__correct(struct compare *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * compare_family.c - the rows of one metric and side as one family of tests: corrected p-values, the
- * verdicts, and what many rows say together. How each p-value comes about is in compare_metric.c.
+ * verdicts, and what many rows say together. How each p-value comes about is in compare_judge.c.
  */
 #include <errno.h>
 #include <math.h>

@@ -3,73 +3,22 @@
  * counted.c - the section "counters per call" of the table report: one column a counter, and the
  * quotients that people read them by; below it what was not counted, and why.
  */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "report/ctr_cols.h"
 #include "report/layout.h"
-#include "report/table.h"
 
 #define MAX_PARA 65536
-#define MAX_COLS (5 + 2 * HB_CTRS)
 
 enum { C_CODEC, C_OP, C_FUNC, C_LABEL, C_CALLS, C_FIRST };
 
-/* Quotients stand behind the counter that is named first. */
-static const struct quotient {
-	const char *over, *under, *title;
-	double scale;
-} quotients[] = {
-	{"instructions", "cycles", "IPC", 1},
-	{"cycles", "instructions", "CPI", 1},
-	{"cache-misses", "cache-references", "miss rate", 100},
-	{"branch-misses", "branches", "missed", 100},
-	{"L1-dcache-load-misses", "L1-dcache-loads", "L1 missed", 100},
-	{"LLC-load-misses", "LLC-loads", "LLC missed", 100},
-};
-
-static const struct {
-	const char *name, *title;
-} short_names[] = {
-	{"instructions", "instr."},
-	{"cache-references", "cache refs"},
-	{"cache-misses", "misses"},
-	{"branch-misses", "br.misses"},
-	{"L1-dcache-loads", "L1d loads"},
-	{"L1-dcache-load-misses", "L1d misses"},
-	{"page-faults", "faults"},
-	{"context-switches", "switches"},
-	{"stalled-cycles-frontend", "stalled front"},
-	{"stalled-cycles-backend", "stalled back"},
-};
-
-/* A column: a counter, or (quotient set) what it is divided by. */
-struct source {
-	int ctr;
-	const struct quotient *q;
-};
+#define MAX_COLS (C_FIRST + CTR_COLS)
 
 struct columns {
 	struct column col[MAX_COLS];
-	struct source from[MAX_COLS];
+	struct ctr_cols from;
 	u32 nr;
 };
-
-static const char *short_name(const char *name)
-{
-	for (u32 i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++)
-		if (!strcmp(short_names[i].name, name))
-			return short_names[i].title;
-	return name;
-}
-
-static void add_column(struct columns *c, const char *title, int ctr, const struct quotient *q)
-{
-	if (c->nr == MAX_COLS)
-		return;
-	c->col[c->nr] = (struct column){title, COL_NUM};
-	c->from[c->nr++] = (struct source){ctr, q};
-}
 
 static void columns__init(struct columns *c, const struct recording *r)
 {
@@ -80,33 +29,10 @@ static void columns__init(struct columns *c, const struct recording *r)
 	};
 
 	memcpy(c->col, head, sizeof(head));
-	c->nr = C_FIRST;
-	for (u32 i = 0; i < r->counters.nr; i++) {
-		const struct m_counter *k = &r->counters.v[i];
-
-		if (k->lack || counter_is_time(k->name))
-			continue;
-		add_column(c, short_name(k->name), (int)i, NULL);
-		for (u32 q = 0; q < sizeof(quotients) / sizeof(quotients[0]); q++)
-			if (!strcmp(quotients[q].over, k->name) &&
-			    m_counters__find(&r->counters, quotients[q].under) >= 0)
-				add_column(c, quotients[q].title, (int)i, &quotients[q]);
-	}
-}
-
-static const char *value(const struct view *v, const struct group *g, const struct source *s,
-			 char buf[CELL])
-{
-	double x;
-
-	if (!s->q && !strcmp(v->r->counters.v[s->ctr].name, "task-clock")) {
-		x = ctr_mean(&g->ctr[s->ctr]);
-		return cell_ns(buf, isfinite(x) ? (u64)(x + 0.5) : M_NONE);
-	}
-	if (!s->q)
-		return cell_rate(buf, ctr_mean(&g->ctr[s->ctr]));
-	x = s->q->scale * group_ctr_ratio(g, v->r, s->q->over, s->q->under);
-	return s->q->scale > 1 ? cell_pct(buf, x) : cell_rate(buf, x);
+	ctr_cols__counters(&c->from, r);
+	for (u32 i = 0; i < c->from.nr; i++)
+		c->col[C_FIRST + i] = (struct column){c->from.v[i].title, COL_NUM};
+	c->nr = C_FIRST + c->from.nr;
 }
 
 static void add_row(struct view *v, const struct columns *c, const struct group *g,
@@ -123,7 +49,7 @@ static void add_row(struct view *v, const struct columns *c, const struct group 
 	at[C_LABEL] = label;
 	at[C_CALLS] = cell_count(calls, g->calls);
 	for (u32 i = C_FIRST; i < c->nr; i++)
-		at[i] = value(v, g, &c->from[i], text[i]);
+		at[i] = ctr_col_cell(text[i], &c->from.v[i - C_FIRST], v->r, g);
 	grid__row(grid, at);
 }
 
@@ -261,6 +187,20 @@ static void print_lost(struct view *v)
 	}
 }
 
+void table__counters_notes(struct view *v)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < v->r->counters.nr; i++)
+		any |= !v->r->counters.v[i].lack && !counter_is_time(v->r->counters.v[i].name);
+	if (any) {
+		print_shares(v);
+		print_bias(v);
+		print_lost(v);
+	}
+	print_lacks(v);
+}
+
 void table__counters(struct view *v)
 {
 	struct columns c;
@@ -281,9 +221,6 @@ void table__counters(struct view *v)
 		grid__render(&grid, v->opts->wide ? 0 : v->opts->width, v->out);
 		grid__fini(&grid);
 		strbuf__addc(v->out, '\n');
-		print_shares(v);
-		print_bias(v);
-		print_lost(v);
 	}
-	print_lacks(v);
+	table__counters_notes(v);
 }

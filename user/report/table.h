@@ -23,10 +23,11 @@ void table__facts(struct view *v);
 void table__rows(struct view *v);
 /* What was counted in the calls (counted.c); nothing where nothing was asked for. */
 void table__counters(struct view *v);
+/* The same without the table itself: in how many calls they were counted, what was not, and why. */
+void table__counters_notes(struct view *v);
 /* On the CPU, waiting, blocked (timesplit.c); nothing where that was not counted. */
 void table__time(struct view *v);
-/* One of the counters that table__time() shows. */
-bool counter_is_time(const char *name);
+void table__time_notes(struct view *v);
 void table__coverage(struct view *v);
 
 /* ---- numbers as they stand in cells and sentences; "n/a" for M_NONE and NaN ---- */

@@ -125,7 +125,7 @@ def column(lines, title):
     at = lines[head].index(title) + len(title)
     cells = []
     for line in lines[head + 1:]:
-        if not line.strip() or line.startswith("coverage"):
+        if not line.strip() or line.startswith(("machine", "coverage")):
             break
         cells.append(line[:at].split()[-1])
     return cells
@@ -266,6 +266,57 @@ def helps(t):
     t.type("x")
     t.until(r"\btotal$")
     return []
+
+
+def shows_counters(t):
+    t.type("c")
+    lines = t.until(r"\bcounted\b")
+    calls, counted = ([int(x.replace(",", "")) for x in column(lines, title)]
+                      for title in ("calls", "counted"))
+    wrong = []
+    if len(calls) != 5 or not all(0 < n <= of for n, of in zip(counted, calls)):
+        wrong += ["calls with counters:"] + lines
+    if not any(line.startswith("counters    means over") for line in lines):
+        wrong += ["no word on the counters:"] + lines
+    t.type("c")
+    t.until(r"\btrend\b")
+    return wrong
+
+
+def shows_the_machine(t):
+    wrong = []
+    model = next(x for x in open("/proc/cpuinfo") if x.startswith(("model name", "CPU part")))
+    t.type("m")
+    lines = t.until("^meanwhile ")
+    if model.split(":")[0].startswith("model") and \
+            not any(line.startswith(f"host        cpu model {model.split(': ')[1].strip()}"[:60])
+                    for line in lines):
+        wrong += ["no CPU by name:"] + lines
+    t.keys("End")
+    t.until("^cost +to the target: ")
+    t.type("x")
+    t.until(r"\btotal$")
+    return wrong
+
+
+def processes_apart():
+    with Workload(load) as a, Workload(load) as b, Tmux(120, 20) as t:
+        a.go()
+        b.go()
+        wrong = []
+        t.hbprof(a.pid, "--pid", str(b.pid))
+        lines = t.until("processes together")
+        rows = len(column(lines, "total"))
+        t.type("b")
+        lines = t.until("a row for each process")
+        if len(column(lines, "total")) != 2 * rows:
+            wrong.append("not a row for each process")
+        for w in (a, b):
+            if not any(f" {w.pid} " in line for line in lines[3:]):
+                wrong.append(f"no row of {w.pid}")
+        t.type("q")
+        t.until(r"^STATUS 0")
+        return wrong + lines if wrong else []
 
 
 # ---- ends -----------------------------------------------------------------------------------
@@ -486,6 +537,8 @@ def main():
         ("size classes are shown, and what does not fit is scrolled to",
          lambda t, w: sizes_and_scrolling(t)),
         ("help is shown and left", lambda t, w: helps(t)),
+        ("counters have columns of their own", lambda t, w: shows_counters(t)),
+        ("a page tells the machine, the probes and the cost", lambda t, w: shows_the_machine(t)),
     ]
     if load == LOAD:
         with Workload(load) as w, Tmux(120, 20) as t:
@@ -498,6 +551,7 @@ def main():
     else:
         for sentence, _ in on_screen:
             skip(sentence, "no Go >= 1.22")
+    test("processes are together until a key tells them apart", processes_apart)
     test("Ctrl-C ends it: report, capture, and a terminal as before", ends_by,
          lambda t, w, pid: t.keys("C-c"), reason="interrupted")
     test("a target that is killed ends it, and the terminal is as before", ends_by,

@@ -29,7 +29,7 @@ static struct ran begin(void)
 
 static void finish(struct ran *t)
 {
-	assert_int_equal(host_run__finish(t->run, t->r), 0);
+	assert_int_equal(host_run__facts(t->run, t->r), 0);
 	host_run__free(t->run);
 }
 

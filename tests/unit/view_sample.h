@@ -71,9 +71,10 @@ static const struct view_sample {
 } view_samples[] = {
 	{"view-60x10.txt", {60, 10, VIEW_PLAIN, false}, "", 3},
 	{"view-80x24.txt", {80, 24, VIEW_PLAIN, true}, "/cbor\r>", 3},
-	{"view-120x20.txt", {120, 20, VIEW_PLAIN, true}, "e", 3},
+	{"view-120x20.txt", {120, 20, VIEW_PLAIN, true}, "be", 3},
 	{"view-200x20-size.txt", {200, 20, VIEW_PLAIN, true}, "s", 12},
 	{"view-250x16-interval.txt", {250, 16, VIEW_PLAIN, true}, "i<<r", 40},
+	{"view-80x24-machine.txt", {80, 24, VIEW_PLAIN, true}, "m", 3},
 	{"view-100x12-help.txt", {100, 12, VIEW_PLAIN, false}, "h", 1},
 };
 #define VIEW_NR_SAMPLES (sizeof(view_samples) / sizeof(view_samples[0]))

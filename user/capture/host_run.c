@@ -339,17 +339,12 @@ static int add_quota(const struct host_run *run, struct recording *r)
 		count, ns_text);
 }
 
-static int add_changes(const struct host_run *run, struct recording *r)
+int host_run__warn(const struct host_run *run, struct recording *r)
 {
 	struct text t;
-	int err;
+	int err = 0;
 
-	fact_clocks(run, &t);
-	err = m_host__add(&r->host, "run_clocksource", t.s);
-	fact_changes(run, &t);
-	if (!err)
-		err = m_host__add(&r->host, "run_changes", t.s);
-	for (size_t i = 0; !err && i < NR_WATCHED; i++) {
+	for (size_t i = 0; run && !err && i < NR_WATCHED; i++) {
 		if (!run->watched[i].changes)
 			continue;
 		text_set(&t, "%s", "");
@@ -361,7 +356,20 @@ static int add_changes(const struct host_run *run, struct recording *r)
 	return err;
 }
 
-int host_run__finish(struct host_run *run, struct recording *r)
+static int add_changes(const struct host_run *run, struct recording *r)
+{
+	struct text t;
+	int err;
+
+	fact_clocks(run, &t);
+	err = m_host__add(&r->host, "run_clocksource", t.s);
+	fact_changes(run, &t);
+	if (!err)
+		err = m_host__add(&r->host, "run_changes", t.s);
+	return err ? err : host_run__warn(run, r);
+}
+
+int host_run__facts(struct host_run *run, struct recording *r)
 {
 	struct reading end;
 	struct text t;

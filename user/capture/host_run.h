@@ -21,9 +21,11 @@ int host_run__new(const char *root, struct host_run **out);
 void host_run__target(struct host_run *run, pid_t pid);
 /* Looks at what may have changed; each second or so. */
 void host_run__tick(struct host_run *run);
-/* Takes the last readings; adds facts and warnings to r. 0 or -ENOMEM. run may be NULL: nothing is
- * known. */
-int host_run__finish(struct host_run *run, struct recording *r);
+/* Takes readings, which wakes each CPU on some machines; adds facts and warnings of the time so far to r.
+ * 0 or -ENOMEM. run may be NULL, here and below: nothing is known. */
+int host_run__facts(struct host_run *run, struct recording *r);
+/* Only the warnings of what had changed when it was last looked at: costs nothing. */
+int host_run__warn(const struct host_run *run, struct recording *r);
 void host_run__free(struct host_run *run); /* NULL is fine */
 
 #endif

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "capture/host_run.h"
 #include "cmd/screen.h"
 #include "report/view.h"
 #include "trace/session.h"
@@ -23,6 +24,7 @@ struct kept {
 
 struct live {
 	struct session *session;
+	struct host_run *run;
 	struct screen *screen;
 	struct live_view view;
 	enum view_style style;
@@ -129,12 +131,23 @@ static int draw(struct live *l)
 	return err;
 }
 
+/* What the machine does meanwhile, for the page that shows it: nobody else is worth the look at all CPUs. */
+static int add_run_facts(struct live *l, struct recording *now)
+{
+	if (l->view.st.page == VIEW_ABOUT && !m_host__get(&now->host, M_RUN_FACT "load", NULL))
+		return host_run__facts(l->run, now);
+	return host_run__warn(l->run, now);
+}
+
 static int read_now(struct live *l)
 {
 	struct recording *now;
 	int err = session__live(l->session, &now);
 
-	return err ? err : view__update(&l->view, now);
+	if (err)
+		return err;
+	err = add_run_facts(l, now);
+	return view__update(&l->view, now) ? -ENOMEM : err;
 }
 
 /* Why there is no view any more. A terminal that has gone needs no word: nobody reads it. */
@@ -145,7 +158,7 @@ static bool goes_on(int err)
 	return !err;
 }
 
-struct live *live__open(struct session *s)
+struct live *live__open(struct session *s, struct host_run *run)
 {
 	struct live *l = calloc(1, sizeof(*l));
 	int err;
@@ -161,6 +174,7 @@ struct live *live__open(struct session *s)
 		return NULL;
 	}
 	l->session = s;
+	l->run = run;
 	l->style = style_of_terminal();
 	l->utf8 = locale_is_utf8();
 	view__init(&l->view);
@@ -206,6 +220,8 @@ bool live__event(struct live *l, bool *quit)
 		if (answer == VIEW_REDRAW)
 			screen__forget(l->screen);
 	}
+	if (!err && changed && l->view.now)
+		err = add_run_facts(l, l->view.now);
 	if (!err && changed && !*quit)
 		err = draw(l);
 	return goes_on(err);

@@ -8,12 +8,14 @@
 
 #include <stdbool.h>
 
+struct host_run;
 struct live;
 struct session;
 
 /* Shows the view if stdout is a terminal that is fit for it. NULL: there is none, which has been said
- * where it is not as expected. Until live__close() messages go to the view's last line. */
-struct live *live__open(struct session *s);
+ * where it is not as expected. Until live__close() messages go to the view's last line. Both outlive the
+ * view. */
+struct live *live__open(struct session *s, struct host_run *run);
 /* Readable when there is something for live__event(). */
 int live__fd(const struct live *l);
 /* Each second. l may be NULL, here and below. false: the view is over, close it. */

@@ -277,7 +277,7 @@ static int surroundings__end(struct surroundings *a, const struct plan *plan, st
 	if (!err)
 		err = others__tell(&a->before, &after, rec);
 	if (!err)
-		err = host_run__finish(a->run, rec);
+		err = host_run__facts(a->run, rec);
 	others__fini(&after);
 	return err;
 }
@@ -349,7 +349,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	w->lines = !o->quiet && !o->no_live && !child && !isatty(STDOUT_FILENO) &&
 		   isatty(STDERR_FILENO);
 	if (!o->no_live && !o->quiet && !child && strcmp(o->output, "-"))
-		view = live__open(s);
+		view = live__open(s, around.run);
 	err = record_loop(w, s, &view);
 	live__close(view);
 	if (err)

@@ -18,6 +18,7 @@
 
 #define LABEL	   10 /* columns of "coverage" and "cost" */
 #define TALL	   14 /* from this height on the coverage may take two lines */
+#define TALLER	   20 /* from this height on the machine has a line */
 #define MAX_FIELDS 24
 
 /* ---- parts of a line that are left out as a whole when they do not fit ---- */
@@ -160,32 +161,89 @@ static void add_filter(struct parts *ps, const struct live_view *v)
 	strbuf__fini(&b);
 }
 
-/* What is shown, and what the keys have changed. The table must be there: it counts lines. */
-static void put_status(struct live_view *v, struct pen *p)
+/* What is shown, and what the keys have changed. */
+static void add_shown(struct parts *ps, const struct live_view *v)
 {
 	const struct recording *r = &view_scope(v)->rec;
-	struct parts ps = {0};
 	char buf[CELL];
-	u32 last;
 
 	cell_ns(buf, r->end_mono_ns - r->begin_mono_ns);
+	if (v->st.recent)
+		add_part(ps, INK_SORT, "the last %s alone", buf);
+	else if (v->base)
+		add_part(ps, INK_SORT, "%s since the reset", buf);
+	else
+		add_part(ps, INK_DIM, "since the start");
+	if (*v->st.filter)
+		add_filter(ps, v);
+	if (v->extra_shown < v->extra.nr)
+		add_part(ps, INK_DIM, "counters %u-%u of %u", v->extra_first + 1,
+			 v->extra_first + v->extra_shown, v->extra.nr);
+	add_part(ps, INK_DIM, "sorted by %s%s", view_col_title(v, v->st.sort),
+		 v->st.reverse ? " (reversed)" : "");
+}
+
+/* The table must be there: it counts lines. */
+static void put_status(struct live_view *v, struct pen *p)
+{
+	struct parts ps = {0};
+
 	if (v->st.paused)
 		add_part(&ps, INK_WARN, "PAUSED");
-	if (v->st.recent)
-		add_part(&ps, INK_SORT, "the last %s alone", buf);
-	else if (v->base)
-		add_part(&ps, INK_SORT, "%s since the reset", buf);
-	else
-		add_part(&ps, INK_DIM, "since the start");
-	if (*v->st.filter)
-		add_filter(&ps, v);
-	add_part(&ps, INK_DIM, "sorted by %s%s", view_col_title(v->st.sort),
-		 v->st.reverse ? " (reversed)" : "");
-	if (v->lines > v->body) {
-		last = v->st.top + v->body;
-		add_part(&ps, INK_DIM, "lines %u-%u of %u", v->st.top + 1, last, v->lines);
-	}
+	if (!v->st.page)
+		add_shown(&ps, v);
+	if (v->lines > v->body)
+		add_part(&ps, INK_DIM, "lines %u-%u of %u", v->st.top + 1, v->st.top + v->body,
+			 v->lines);
+	if (!v->st.page && v->now->nr_targets > 1)
+		add_part(&ps, INK_DIM,
+			 v->st.by_process ? "a row for each process" : "processes together");
 	put_parts(p, &ps, 1, 0);
+}
+
+/* ---- the machine ---- */
+
+/* A fact as "what value", or the value alone; not one that is not there, as in captures of tests. */
+static void add_fact(struct parts *ps, const struct m_host *h, const char *key, const char *what,
+		     const char *unit)
+{
+	const char *value = m_host__get(h, key, NULL);
+	bool known = value && strncmp(value, "n/a", 3) != 0;
+	struct strbuf b;
+
+	if (!value)
+		return;
+	strbuf__init(&b, sizeof(ps->v[0].text));
+	text_add_escaped(&b, value);
+	add_part(ps, INK_PLAIN, "%s%s%s", what, b.s ? b.s : "", known ? unit : "");
+	strbuf__fini(&b);
+}
+
+/* "Linux 6.1.0-18": how it was built is for the page of the machine. */
+static void add_kernel(struct parts *ps, const struct m_host *h)
+{
+	const char *value = m_host__get(h, "kernel", NULL);
+
+	if (value)
+		add_part(ps, INK_PLAIN, "Linux %.*s", (int)strcspn(value, " "), value);
+}
+
+static void put_host(const struct live_view *v, struct pen *p)
+{
+	const struct m_host *h = &v->now->host;
+	struct parts ps = {0};
+
+	add_fact(&ps, h, "cpu_model", "", "");
+	add_fact(&ps, h, "cpus_online", "", " CPUs");
+	add_fact(&ps, h, "virtualization", "virtualization ", "");
+	add_kernel(&ps, h);
+	add_fact(&ps, h, "governor", "governor ", "");
+	add_fact(&ps, h, "frequency_mhz", "", " MHz");
+	if (!ps.nr)
+		add_part(&ps, INK_PLAIN, "n/a");
+	pen_ink(p, INK_DIM);
+	pen_field(p, "machine", LABEL, PEN_LEFT);
+	put_parts(p, &ps, 1, LABEL);
 }
 
 /* ---- coverage, cost ---- */
@@ -215,6 +273,20 @@ static void coverage_parts(const struct live_view *v, struct parts *ps)
 				 cell_count(buf, v->whole.rec.coverage.drop[i]));
 }
 
+/* What was subtracted of most calls: "branch+push 613ns +-9ns inside each call". */
+static void add_bias(struct parts *ps, const struct live_view *v)
+{
+	const struct bias *b = v->bias;
+	char in[CELL], unc[CELL];
+
+	if (!v->nr_biases || !b->calibrated)
+		return;
+	cell_ns(in, b->in_ns);
+	add_part(ps, INK_PLAIN, "%s+%s %s +-%s a call subtracted", hb_class_names[b->entry],
+		 b->exit < HB_CLASS_NR ? hb_class_names[b->exit] : "no exit site", in,
+		 cell_ns(unc, b->uncertainty_ns));
+}
+
 static void put_cost(const struct live_view *v, struct pen *p)
 {
 	const struct recording *r = &v->whole.rec;
@@ -231,6 +303,7 @@ static void put_cost(const struct live_view *v, struct pen *p)
 	if (c->probe_ns != M_NONE)
 		add_part(&ps, INK_PLAIN, "%s of its CPU time",
 			 cell_pct(buf, cpu_share(r, c->probe_ns, targets_cpu_ns(r))));
+	add_bias(&ps, v);
 	add_part(&ps, INK_PLAIN, "hbprof itself %s of one CPU",
 		 cell_pct(buf, pct_of(c->hbprof_cpu_ns, wall)));
 	add_part(&ps, INK_PLAIN, "resident %s", cell_bytes(buf, c->rss_bytes));
@@ -294,9 +367,10 @@ static void put_keys(struct pen *p)
 	static const struct {
 		const char *key, *what;
 	} keys[] = {
-		{"q", "quit"},	    {"h", "help"},  {"< >", "sort"},   {"r", "reverse"},
-		{"/", "filter"},    {"p", "pause"}, {"i", "interval"}, {"s", "sizes"},
-		{"e", "exclusive"}, {"z", "zero"},
+		{"q", "quit"},	    {"h", "help"},	{"m", "machine"}, {"c", "counters"},
+		{"< >", "sort"},    {"/", "filter"},	{"p", "pause"},	  {"i", "interval"},
+		{"s", "sizes"},	    {"b", "processes"}, {"r", "reverse"}, {"z", "zero"},
+		{"e", "exclusive"},
 	};
 
 	for (u32 i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -351,7 +425,7 @@ static void put_last(const struct live_view *v, struct pen *p)
 
 /* Which parts there is room for, and how many lines are left for the table. */
 struct plan_of_lines {
-	bool header, status, requests, coverage, cost, last;
+	bool header, host, status, requests, coverage, cost, last;
 	u32 coverage_lines, body;
 };
 
@@ -373,6 +447,7 @@ static void plan_lines(struct plan_of_lines *pl, const struct parts *coverage, b
 		pl->coverage_lines = 2;
 		left--;
 	}
+	pl->host = look->height >= TALLER && left--;
 	pl->body = left;
 }
 
@@ -385,8 +460,8 @@ static int put_table(struct live_view *v, struct pen *p, const struct plan_of_li
 	int err = 0;
 
 	strbuf__init(&text, VIEW_FRAME);
-	if (v->st.help)
-		view_help(v, &q, pl->body + 1);
+	if (v->st.page)
+		err = view_page(v, &q, pl->body + 1);
 	else
 		err = view_table(v, &q, pl->body);
 	if (!err)
@@ -415,6 +490,8 @@ int view__frame(struct live_view *v, const struct view_look *look, struct strbuf
 	err = put_table(v, &p, &pl);
 	if (err)
 		return err;
+	if (pl.host)
+		put_host(v, &p);
 	if (pl.requests)
 		put_requests(v, &p);
 	if (pl.coverage) {

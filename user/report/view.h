@@ -11,6 +11,7 @@
 #define HBPROF_VIEW_H
 
 #include "report/bias.h"
+#include "report/ctr_cols.h"
 #include "report/since.h"
 #include "util/strbuf.h"
 
@@ -30,12 +31,13 @@ struct view_look {
 	bool utf8;
 };
 
-/* In the order in which they stand on the screen. */
+/* In the order in which they stand on the screen; behind them come those of counters (ctr_cols.h). */
 enum view_col {
 	VIEW_CODEC,
 	VIEW_OP,
 	VIEW_FUNC,
 	VIEW_CALLS,
+	VIEW_COUNTED, /* calls whose counters are known */
 	VIEW_RATE,
 	VIEW_NOW, /* calls/s of the last interval */
 	VIEW_GRAPH,
@@ -49,6 +51,22 @@ enum view_col {
 	VIEW_CPU,
 	VIEW_SIZE,
 	VIEW_COLS,
+	VIEW_ALL_COLS = VIEW_COLS + CTR_COLS,
+};
+
+/* Which columns the table has. */
+enum view_set {
+	VIEW_LATENCY,
+	VIEW_COUNTERS,
+	VIEW_TIME, /* on the CPU, waiting, blocked */
+	VIEW_SETS,
+};
+
+/* What lies over the table. */
+enum view_page {
+	VIEW_NO_PAGE,
+	VIEW_HELP,
+	VIEW_ABOUT, /* the machine, the processes, the probes, coverage: the report without its rows */
 };
 
 /* Keys beyond those that are bytes. */
@@ -73,14 +91,16 @@ enum view_answer {
 
 /* What the keys have set. */
 struct view_state {
-	enum view_col sort;
-	bool reverse, paused, recent, by_size, exclusive, help;
+	u32 sort; /* enum view_col, or VIEW_COLS + a column of counters */
+	enum view_set set;
+	enum view_page page;
+	bool reverse, paused, recent, by_size, by_process, exclusive;
 	bool editing; /* the filter is being typed */
 	char filter[VIEW_FILTER];
-	u32 top; /* first line of the table, or of the help, that is shown */
+	u32 top; /* first line of the table, or of the page, that is shown */
 };
 
-/* Calls per second of a row at each reading, the last one at the end. */
+/* Calls per second of a function, process and outcome at each reading, the last one at the end. */
 struct view_trend {
 	u32 func, target;
 	u8 outcome;
@@ -104,7 +124,9 @@ struct live_view {
 	bool message_bad;
 	u32 codec_width, func_width; /* of the widest names so far */
 	/* of the last frame, for keys that depend on it */
-	u32 shown; /* bits of enum view_col */
+	u64 sortable; /* bits of columns: those on the screen, and those of counters beside it */
+	struct ctr_cols extra; /* of counters, if these are shown */
+	u32 extra_first, extra_shown;
 	u32 body;  /* lines that the table has on the screen */
 	u32 lines; /* lines that it would take */
 };

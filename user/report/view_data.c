@@ -60,9 +60,9 @@ static int derive(struct live_view *v)
 	if (!err)
 		err = since__init(&v->recent, v->now, v->last);
 	if (!err)
-		err = groups__build(&v->all, &v->whole.rec, true);
+		err = groups__build(&v->all, &v->whole.rec, v->st.by_process);
 	if (!err)
-		err = groups__build(&v->part, &v->recent.rec, true);
+		err = groups__build(&v->part, &v->recent.rec, v->st.by_process);
 	if (!err)
 		err = bias_list(&v->whole.rec, &v->all, &v->bias, &v->nr_biases);
 	if (err)
@@ -72,45 +72,41 @@ static int derive(struct live_view *v)
 
 /* ---- trends ---- */
 
-static bool is_trend_of(const struct view_trend *t, const struct recording *r,
-			const struct group *g)
+/* Kept by process, whatever is shown: folding them must not forget what was. */
+static struct view_trend *find_trend(const struct live_view *v, const struct m_row *row)
 {
-	if (!g->func)
-		return t->overflow;
-	return !t->overflow && t->func == (u32)(g->func - r->func) &&
-	       t->target == (u32)(g->target - r->target) && t->outcome == g->outcome;
-}
+	for (size_t i = 0; i < v->nr_trends; i++) {
+		struct view_trend *t = &v->trend[i];
 
-const struct view_trend *view_trend_of(const struct live_view *v, const struct recording *r,
-				       const struct group *g)
-{
-	for (size_t i = 0; i < v->nr_trends; i++)
-		if (is_trend_of(&v->trend[i], r, g))
-			return &v->trend[i];
+		if (t->overflow ? row->overflow
+				: !row->overflow && t->func == row->func &&
+					  t->target == row->target && t->outcome == row->outcome)
+			return t;
+	}
 	return NULL;
 }
 
-static int add_trend(struct live_view *v, const struct group *g)
+static int add_trend(struct live_view *v, const struct m_row *row, u64 interval_ns)
 {
-	struct recording *r = &v->recent.rec;
-	struct view_trend *t = (struct view_trend *)view_trend_of(v, r, g);
+	struct view_trend *t = find_trend(v, row);
 
 	if (!t) {
 		if (array_grow((void **)&v->trend, v->nr_trends, &v->cap_trends, sizeof(*t)))
 			return -ENOMEM;
 		t = &v->trend[v->nr_trends++];
-		*t = (struct view_trend){.outcome = g->outcome, .overflow = !g->func};
-		if (g->func) {
-			t->func = g->func - r->func;
-			t->target = g->target - r->target;
-		}
+		*t = (struct view_trend){.func = row->func,
+					 .target = row->target,
+					 .outcome = row->outcome,
+					 .overflow = row->overflow};
 	}
-	t->rate[VIEW_TREND - 1] = group_calls_per_s(g);
+	t->rate[VIEW_TREND - 1] += (double)row->count * 1e9 / (double)interval_ns;
 	return 0;
 }
 
 static int add_trends(struct live_view *v)
 {
+	const struct recording *r = &v->recent.rec;
+	u64 ns = r->end_mono_ns - r->begin_mono_ns;
 	int err = 0;
 
 	for (size_t i = 0; i < v->nr_trends; i++) {
@@ -119,9 +115,27 @@ static int add_trends(struct live_view *v)
 		memmove(rate, rate + 1, (VIEW_TREND - 1) * sizeof(*rate));
 		rate[VIEW_TREND - 1] = 0;
 	}
-	for (u32 i = 0; i < v->part.nr && !err; i++)
-		err = add_trend(v, &v->part.v[i]);
+	for (u32 i = 0; i < r->nr_rows && ns && !err; i++)
+		if (r->row[i].count)
+			err = add_trend(v, &r->row[i], ns);
 	return err;
+}
+
+static bool is_trend_of(const struct live_view *v, const struct view_trend *t,
+			const struct group *g)
+{
+	if (!g->func || t->overflow)
+		return !g->func && t->overflow;
+	return t->func == (u32)(g->func - v->whole.rec.func) && t->outcome == g->outcome &&
+	       (!g->target || t->target == (u32)(g->target - v->whole.rec.target));
+}
+
+void view_trend_of(const struct live_view *v, const struct group *g, double rate[VIEW_TREND])
+{
+	memset(rate, 0, VIEW_TREND * sizeof(*rate));
+	for (size_t i = 0; i < v->nr_trends; i++)
+		for (u32 k = 0; k < VIEW_TREND && is_trend_of(v, &v->trend[i], g); k++)
+			rate[k] += v->trend[i].rate[k];
 }
 
 /* ---- readings ---- */
@@ -159,6 +173,12 @@ int view_reset(struct live_view *v, bool to_beginning)
 
 	v->base = to_beginning ? NULL : v->now;
 	release(v, old);
+	return v->now ? derive(v) : 0;
+}
+
+int view_regroup(struct live_view *v, bool by_process)
+{
+	v->st.by_process = by_process;
 	return v->now ? derive(v) : 0;
 }
 

@@ -42,18 +42,25 @@ static inline u32 pen_left(const struct pen *p)
 /* view_data.c: what was measured so far is subtracted from here on, or nothing is any more. 0 or
  * -ENOMEM, and there are no rows until the next reading. */
 int view_reset(struct live_view *v, bool to_beginning);
-/* r: what g's function and target belong to. NULL: it had no calls while anyone looked. */
-const struct view_trend *view_trend_of(const struct live_view *v, const struct recording *r,
-				       const struct group *g);
+/* Others that are to be shown as rows of their own, or together. The same. */
+int view_regroup(struct live_view *v, bool by_process);
+/* Of the rows of a group of v->all, its processes together; all 0 where it had no calls while anyone
+ * looked. */
+void view_trend_of(const struct live_view *v, const struct group *g, double rate[VIEW_TREND]);
 
 /* view_rows.c: titles and `height` lines of rows. 0 or -ENOMEM. */
 int view_table(struct live_view *v, struct pen *p, u32 height);
 /* What the status line says of the rows: those that the filter lets through. */
 u32 view_matching(const struct live_view *v);
-const char *view_col_title(enum view_col c);
-/* view_keys.c */
-void view_help(struct live_view *v, struct pen *p, u32 height);
-bool view_col_is_text(enum view_col c);
+const char *view_col_title(const struct live_view *v, u32 c);
+
+/* view_pages.c: the page instead of titles and `height - 1` lines of the table; 0 or -ENOMEM. */
+int view_page(struct live_view *v, struct pen *p, u32 height);
+/* What must be known of the columns, below their rows: paragraphs for that width. */
+void view_notes(const struct live_view *v, u32 width, struct strbuf *out);
+/* Lines [from, from + nr) of a text, labels apart from what they are of. */
+void view_text_lines(struct pen *p, const char *text, u32 from, u32 nr);
+u32 view_count_lines(const struct strbuf *text);
 
 /* Rows shown: of the last interval or since the beginning. */
 static inline const struct since *view_scope(const struct live_view *v)

@@ -1,62 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* view_keys.c - what the keys do to the view, and the page that explains them. */
+/* view_keys.c - what the keys do to the view. */
 #include <string.h>
 
 #include "report/view_impl.h"
 
 #define CTRL(c) ((c)&0x1f)
 #define DELETE	0x7f
-
-static const struct {
-	const char *keys, *what;
-} help[] = {
-	{"< >", "or left and right: sort by the column to the left or right"},
-	{"r", "reverse the order"},
-	{"t", "sort by total time, the largest first"},
-	{"/", "show only rows whose codec, operation or function has a text; Esc: all"},
-	{"p", "or space: pause the view; measuring goes on"},
-	{"i", "the last interval alone, or everything; now/s and trend are always the last ones"},
-	{"s", "payload size classes below each row"},
-	{"e", "below rows with probed calls inside: the times without these"},
-	{"z", "zero: count from now on; the report will have everything"},
-	{"Z", "count from the start again"},
-	{"Up Down", "scroll; PgUp, PgDn, Home, End too"},
-	{"Ctrl-L", "draw the screen again"},
-	{"q", "or Ctrl-C: end the recording, write the capture, print the report"},
-	{"", ""},
-	{"~", "less than the probe can tell"},
-	{"n/a", "not known; a percentile with no call above it"},
-	{"max",
-	 "after a reset, or of the last interval alone, within 1.6 % above the largest call"},
-	{"CPU", "total, by the clock, in percent of the CPU time that the target used"},
-};
-
-#define NR_HELP ((u32)(sizeof(help) / sizeof(help[0])))
-
-void view_help(struct live_view *v, struct pen *p, u32 height)
-{
-	pen_ink(p, INK_TITLE);
-	pen_text(p, "keys; any other key goes back");
-	pen_newline(p);
-	if (height)
-		height--;
-	v->body = height;
-	v->lines = NR_HELP;
-	if (v->st.top + height > NR_HELP)
-		v->st.top = NR_HELP > height ? NR_HELP - height : 0;
-	for (u32 i = 0; i < height; i++) {
-		u32 at = v->st.top + i;
-
-		if (at < NR_HELP && *help[at].keys) {
-			pen_ink(p, INK_BOLD);
-			pen_field(p, help[at].keys, 8, PEN_LEFT);
-			pen_ink(p, INK_PLAIN);
-			pen_space(p, 1);
-			pen_field(p, help[at].what, pen_left(p), PEN_LEFT);
-		}
-		pen_newline(p);
-	}
-}
 
 /* ---- scrolling ---- */
 
@@ -98,28 +47,25 @@ static bool scroll_by(const struct live_view *v, u32 key, s64 *by)
 
 /* ---- sorting ---- */
 
-/* To the next column on the screen in a direction, round at the ends. */
-static enum view_answer sort_next(struct live_view *v, u32 step)
+static enum view_answer sort_by(struct live_view *v, u32 c)
 {
-	u32 c = v->st.sort;
-
-	for (u32 i = 0; i < VIEW_COLS; i++) {
-		c = (c + step) % VIEW_COLS;
-		if (c != VIEW_GRAPH && v->shown & 1u << c)
-			break;
-	}
 	v->st.sort = c;
 	v->st.reverse = false;
 	v->st.top = 0;
 	return VIEW_CHANGED;
 }
 
-static enum view_answer sort_by(struct live_view *v, enum view_col c)
+/* To the next column in a direction, round at the ends. */
+static enum view_answer sort_next(struct live_view *v, bool right)
 {
-	v->st.sort = c;
-	v->st.reverse = false;
-	v->st.top = 0;
-	return VIEW_CHANGED;
+	u32 nr = VIEW_COLS + v->extra.nr, c = v->st.sort;
+
+	for (u32 i = 0; i < nr; i++) {
+		c = (c + (right ? 1 : nr - 1)) % nr;
+		if (c != VIEW_GRAPH && v->sortable >> c & 1)
+			break;
+	}
+	return sort_by(v, c);
 }
 
 /* ---- the filter ---- */
@@ -163,6 +109,29 @@ static enum view_answer toggle(struct live_view *v, bool *what)
 	return VIEW_CHANGED;
 }
 
+static enum view_answer open_page(struct live_view *v, enum view_page page)
+{
+	v->st.page = page;
+	v->st.top = 0;
+	return VIEW_CHANGED;
+}
+
+/* Round; what was not counted at all is passed over, but that there are no counters is told. */
+static enum view_answer next_set(struct live_view *v)
+{
+	struct ctr_cols time = {0};
+
+	if (v->now)
+		ctr_cols__time(&time, v->now);
+	v->st.set = (v->st.set + 1) % VIEW_SETS;
+	if (v->st.set == VIEW_TIME && !time.nr)
+		v->st.set = VIEW_LATENCY;
+	v->st.top = v->extra_first = 0;
+	if (v->st.sort >= VIEW_COLS)
+		v->st.sort = VIEW_TOTAL;
+	return VIEW_CHANGED;
+}
+
 static enum view_answer command(struct live_view *v, u32 key)
 {
 	switch (key) {
@@ -171,13 +140,21 @@ static enum view_answer command(struct live_view *v, u32 key)
 		return VIEW_QUIT;
 	case 'h':
 	case '?':
-		return toggle(v, &v->st.help);
+		return open_page(v, VIEW_HELP);
+	case 'm':
+		return open_page(v, VIEW_ABOUT);
+	case 'c':
+		return next_set(v);
+	case 'b':
+		view_regroup(v, !v->st.by_process); /* as with zero */
+		v->st.top = 0;
+		return VIEW_CHANGED;
 	case '<':
 	case VIEW_KEY_LEFT:
-		return sort_next(v, VIEW_COLS - 1);
+		return sort_next(v, false);
 	case '>':
 	case VIEW_KEY_RIGHT:
-		return sort_next(v, 1);
+		return sort_next(v, true);
 	case 'r':
 		return toggle(v, &v->st.reverse);
 	case 't':
@@ -215,10 +192,7 @@ enum view_answer view__key(struct live_view *v, u32 key)
 		return edit(v, key);
 	if (scroll_by(v, key, &by))
 		return scroll(v, by);
-	if (v->st.help && key != 'q') {
-		v->st.help = false;
-		v->st.top = 0;
-		return VIEW_CHANGED;
-	}
+	if (v->st.page && key != 'q')
+		return open_page(v, VIEW_NO_PAGE);
 	return command(v, key);
 }

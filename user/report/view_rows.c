@@ -26,10 +26,15 @@ static const struct group no_calls = {
 
 /* ---- which rows ---- */
 
-static bool lets_through(const char *filter, const struct group *g)
+static bool lets_through(const struct live_view *v, const struct group *g)
 {
+	const char *filter = v->st.filter;
+	char pid[CELL] = "";
+
+	if (v->now->nr_targets > 1 && g->target)
+		snprintf(pid, sizeof(pid), "%u", g->target->pid);
 	return !*filter || strcasestr(g->codec, filter) || strcasestr(g->op, filter) ||
-	       strcasestr(g->name, filter);
+	       strcasestr(g->name, filter) || strstr(pid, filter);
 }
 
 u32 view_matching(const struct live_view *v)
@@ -37,8 +42,17 @@ u32 view_matching(const struct live_view *v)
 	u32 n = 0;
 
 	for (u32 i = 0; i < v->all.nr; i++)
-		n += lets_through(v->st.filter, &v->all.v[i]);
+		n += lets_through(v, &v->all.v[i]);
 	return n;
+}
+
+/* Of processes together there is one group, which has no target. */
+static bool same_target(const struct live_view *v, const struct group *all,
+			const struct group *part)
+{
+	if (!all->target || !part->target)
+		return !all->target && !part->target;
+	return all->target - v->whole.rec.target == part->target - v->recent.rec.target;
 }
 
 /* Functions are those of two copies of one recording. */
@@ -47,8 +61,7 @@ static bool same_group(const struct live_view *v, const struct group *all, const
 	if (!all->func || !part->func)
 		return all->func == NULL && part->func == NULL;
 	return all->func - v->whole.rec.func == part->func - v->recent.rec.func &&
-	       all->target - v->whole.rec.target == part->target - v->recent.rec.target &&
-	       all->outcome == part->outcome;
+	       same_target(v, all, part) && all->outcome == part->outcome;
 }
 
 static struct group *find_part(const struct live_view *v, const struct group *all)
@@ -59,12 +72,14 @@ static struct group *find_part(const struct live_view *v, const struct group *al
 	return NULL;
 }
 
-static void set_key(struct view_line *l, enum view_col by)
+static void set_key(const struct live_view *v, struct view_line *l)
 {
+	u32 by = v->st.sort;
+
 	l->text = by == VIEW_CODEC ? l->name->codec : by == VIEW_OP ? l->name->op : NULL;
 	if (by == VIEW_FUNC)
 		l->text = name_short(l->name->name);
-	l->num = l->text ? 0 : view_number(l, by);
+	l->num = l->text ? 0 : view_number(v, l, by);
 }
 
 /* Names ascend, numbers descend. */
@@ -103,15 +118,15 @@ static int collect(struct view_table *t)
 		struct view_line *l = &t->line[t->nr];
 		const struct bias *b;
 
-		if (!lets_through(v->st.filter, g))
+		if (!lets_through(v, g))
 			continue;
 		*l = (struct view_line){.name = g, .g = g, .now = part};
 		if (v->st.recent)
 			l->g = part ? part : &t->none;
 		b = g->func ? bias_find(v->bias, v->nr_biases, g->func) : NULL;
 		l->resolution_ns = group_resolution_ns(l->g, b);
-		l->trend = view_trend_of(v, &v->whole.rec, g);
-		set_key(l, v->st.sort);
+		view_trend_of(v, g, l->trend);
+		set_key(v, l);
 		t->nr++;
 	}
 	qsort_r(t->line, t->nr, sizeof(*t->line), cmp_lines, &v->st.reverse);
@@ -139,22 +154,26 @@ static void put_func(struct pen *p, const struct view_table *t, const struct vie
 }
 
 static void put_cells(struct pen *p, const struct view_table *t, const struct view_line *l,
-		      const char *(*cell)(char *buf, const struct view_line *l, enum view_col c))
+		      const char *(*cell)(char *buf, const struct live_view *v,
+					  const struct view_line *l, u32 c))
 {
 	enum pen_ink ink = p->ink;
 	char buf[CELL];
 
-	for (u32 c = VIEW_FUNC + 1; c < VIEW_COLS; c++) {
+	for (u32 c = VIEW_FUNC + 1; c < VIEW_ALL_COLS; c++) {
 		const char *s;
 
 		if (!t->width[c])
 			continue;
 		pen_space(p, VIEW_GAP);
 		if (c == VIEW_GRAPH) {
-			view_graph(p, cell == view_cell ? l->trend : NULL, t->width[c]);
+			if (cell == view_cell)
+				view_graph(p, l->trend, t->width[c]);
+			else
+				pen_space(p, t->width[c]);
 			continue;
 		}
-		s = cell(buf, l, c);
+		s = cell(buf, t->v, l, c);
 		pen_ink(p, !strcmp(s, "n/a")			    ? INK_DIM
 			   : c == t->v->st.sort && ink == INK_PLAIN ? INK_SORT
 								    : ink);
@@ -195,9 +214,9 @@ static void put_label(struct pen *p, const struct view_table *t, const char *lab
 	pen_field(p, label, width > 2 ? width - 2 : width, PEN_LEFT);
 }
 
-static const char *size_cell(char *buf, const struct view_line *l, enum view_col c)
+static const char *size_cell(char *buf, const struct live_view *v, const struct view_line *l, u32 c)
 {
-	return c == VIEW_NOW ? "" : view_cell(buf, l, c);
+	return c == VIEW_NOW ? "" : view_cell(buf, v, l, c);
 }
 
 /* The i-th size class of a row. 0 or -ENOMEM. */
@@ -212,7 +231,6 @@ static int put_size(struct pen *p, const struct view_table *t, const struct view
 	if (err)
 		return err;
 	one.g = &g;
-	one.trend = NULL;
 	put_label(p, t, cell_size_class(label, g.row[0]->size_class));
 	put_cells(p, t, &one, size_cell);
 	group__fini(&g);
@@ -226,7 +244,9 @@ static u32 nr_sizes(const struct view_table *t, const struct view_line *l)
 
 static u32 nr_lines(const struct view_table *t, const struct view_line *l)
 {
-	return 1 + nr_sizes(t, l) + (t->v->st.exclusive && l->g->has_children);
+	bool exclusive = t->v->st.exclusive && t->v->st.set == VIEW_LATENCY;
+
+	return 1 + nr_sizes(t, l) + (exclusive && l->g->has_children);
 }
 
 /* Line `at` of a row's lines. */
@@ -254,42 +274,75 @@ static void put_nothing(struct pen *p, const struct live_view *v)
 	pen_newline(p);
 }
 
+/* Lines [v->st.top, + height) of all rows, as far as there are any. How many there are: *put. */
+static int put_rows(struct pen *p, struct view_table *t, u32 height, u32 *put)
+{
+	u32 seen = 0;
+	int err = 0;
+
+	for (u32 i = 0; i < t->nr && *put < height && !err; i++) {
+		u32 n = nr_lines(t, &t->line[i]);
+
+		for (u32 k = 0; k < n && *put < height && !err; k++, seen++) {
+			if (seen < t->v->st.top)
+				continue;
+			err = put_line(p, t, &t->line[i], k);
+			(*put)++;
+		}
+	}
+	return err;
+}
+
 static int put_body(struct pen *p, struct view_table *t, u32 height)
 {
 	struct live_view *v = t->v;
-	u32 total = 0, seen = 0, put = 0;
-	int err = 0;
+	u32 rows = 0, notes_lines, put = 0;
+	struct strbuf notes;
+	int err;
 
 	for (u32 i = 0; i < t->nr; i++)
-		total += nr_lines(t, &t->line[i]);
-	v->lines = total;
+		rows += nr_lines(t, &t->line[i]);
+	strbuf__init(&notes, VIEW_FRAME);
+	view_notes(v, p->look->width, &notes);
+	notes_lines = view_count_lines(&notes);
+	v->lines = rows + (rows ? notes_lines : 0);
 	v->body = height;
-	if (v->st.top + height > total)
-		v->st.top = total > height ? total - height : 0;
-	for (u32 i = 0; i < t->nr && put < height && !err; i++) {
-		u32 n = nr_lines(t, &t->line[i]);
-
-		for (u32 k = 0; k < n && put < height && !err; k++, seen++) {
-			if (seen < v->st.top)
-				continue;
-			err = put_line(p, t, &t->line[i], k);
-			put++;
-		}
-	}
-	if (!total && height) {
+	if (v->st.top + height > v->lines)
+		v->st.top = v->lines > height ? v->lines - height : 0;
+	err = put_rows(p, t, height, &put);
+	if (!rows && height) {
 		put_nothing(p, v);
 		put++;
 	}
-	for (; put < height; put++)
-		pen_newline(p);
+	if (!err && put < height && notes_lines)
+		view_text_lines(p, notes.s, rows && v->st.top > rows ? v->st.top - rows : 0,
+				height - put);
+	else
+		for (; put < height; put++)
+			pen_newline(p);
+	strbuf__fini(&notes);
 	return err;
+}
+
+static void choose_extra(struct live_view *v)
+{
+	if (v->st.set == VIEW_COUNTERS)
+		ctr_cols__counters(&v->extra, v->now);
+	else if (v->st.set == VIEW_TIME)
+		ctr_cols__time(&v->extra, v->now);
+	else
+		v->extra.nr = 0;
+	if (v->st.sort >= VIEW_COLS + v->extra.nr)
+		v->st.sort = VIEW_TOTAL;
 }
 
 int view_table(struct live_view *v, struct pen *p, u32 height)
 {
 	struct view_table t = {.v = v};
-	int err = collect(&t);
+	int err;
 
+	choose_extra(v);
+	err = collect(&t);
 	if (!err) {
 		view_columns(&t, p->look->width);
 		view_titles(p, &t);

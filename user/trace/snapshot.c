@@ -237,6 +237,21 @@ static int dup_targets(const struct recording *from, struct recording *rec)
 	return 0;
 }
 
+/* What is known from the beginning: the machine, and how it is measured. */
+static int dup_facts(const struct session *s, struct recording *rec)
+{
+	const struct m_host *h = &s->rec->host;
+	int err = 0;
+
+	rec->version = strdup(HBPROF_VERSION);
+	rec->attach = strdup(attach_kind_names[s->kind]);
+	if (!rec->version || !rec->attach)
+		return -ENOMEM;
+	for (u32 i = 0; i < h->nr_facts && !err; i++)
+		err = m_host__add(&rec->host, h->fact[i].key, h->fact[i].value);
+	return err;
+}
+
 static int dup_cals(const struct recording *from, struct recording *rec)
 {
 	rec->cal = array_alloc(from->nr_cals + 1, sizeof(*rec->cal));
@@ -268,6 +283,8 @@ int session__live(struct session *s, struct recording **out)
 		err = requests__read(s->requests, false, rec);
 	if (!err)
 		err = dup_targets(s->rec, rec);
+	if (!err)
+		err = dup_facts(s, rec);
 	if (!err)
 		err = m_counters__copy(&rec->counters, &s->rec->counters);
 	if (!err)

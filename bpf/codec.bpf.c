@@ -23,6 +23,7 @@
 #include "row.bpf.h"
 #include "counters.bpf.h"
 #include "reqcall.bpf.h"
+#include "pause.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -633,5 +634,7 @@ int hb_probe(struct pt_regs *ctx)
 		return on_panic(ctx, s, &h);
 	if (role == HB_ROLE_LONGJMP || role == HB_ROLE_CATCH)
 		return on_undone(ctx, s, &h, role);
+	if (role == HB_ROLE_STOP || role == HB_ROLE_STARTED)
+		return cfg_requests ? hb_req_pause(&h, role) : 0;
 	return on_exit(ctx, s, &h, role);
 }

@@ -108,6 +108,8 @@ static __always_inline void handler_done(const struct hit *h, const struct hb_fr
 		return;
 	req_row_add(r, ns, fr->codec_ns < ns ? fr->codec_ns : ns);
 	__sync_fetch_and_add(&r->codec_calls, fr->codec_calls);
+	if (world_stopped(h->proc, fr->t0_ns, h->now))
+		__sync_fetch_and_add(&r->stopped, 1);
 }
 
 /* What the probes of the call have cost the code around it: a pair, or for a tail call its entry alone,

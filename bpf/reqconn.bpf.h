@@ -59,6 +59,8 @@ static __always_inline void row_add_conn(struct hb_req_row *r, const struct hb_r
 		__sync_fetch_and_add(&r->paused, 1);
 	if (c->flags & HB_REQ_TLS)
 		__sync_fetch_and_add(&r->tls, 1);
+	if (c->flags & HB_REQ_STOPPED)
+		__sync_fetch_and_add(&r->stopped, 1);
 	if (c->waited_ns == ~0ULL)
 		return;
 	__sync_fetch_and_add(&r->waited, 1);
@@ -142,7 +144,7 @@ static __always_inline void conn_begin(struct hb_req_conn *c, const struct io *i
 	c->probe_ns = c->late_probe_ns = 0;
 	c->calls = c->late_calls = 0;
 	c->last_ns = 0;
-	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED);
+	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED | HB_REQ_STOPPED);
 	c->flags |= hs;
 	conn_row(c);
 }
@@ -234,6 +236,8 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 		c->first_ns = io->exit_ns - c->begin_ns;
 	else if (io->enter_ns > c->last_ns + HB_REQ_PAUSE_NS)
 		c->flags |= HB_REQ_PAUSED;
+	if (world_stopped(c->proc, c->begin_ns, io->exit_ns))
+		c->flags |= HB_REQ_STOPPED;
 	c->last_ns = io->exit_ns;
 	c->bytes_out += io->bytes;
 	if (c->side == HB_REQ_SERVER)

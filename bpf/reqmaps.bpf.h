@@ -45,6 +45,14 @@ HB_SHARED struct {
 	__type(value, struct hb_req_row);
 } req_rows SEC(".maps");
 
+/* Stops of the world, by the process's index. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HB_MAX_PROCS);
+	__type(key, u32);
+	__type(value, struct hb_req_world);
+} req_worlds SEC(".maps");
+
 HB_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, HB_REQ_CNT_NR);

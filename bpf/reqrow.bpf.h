@@ -56,6 +56,19 @@ static __always_inline void req_raise(u64 *at, u64 v)
 	}
 }
 
+/* Was the process's world stopped at any time from begin to end, which has just been? Pauses follow each
+ * other, so the one that is on and the last one that is over tell. */
+static __always_inline bool world_stopped(u32 proc, u64 begin_ns, u64 end_ns)
+{
+	struct hb_req_world *world = bpf_map_lookup_elem(&req_worlds, &proc);
+	u64 since;
+
+	if (!world)
+		return false;
+	since = *(volatile u64 *)&world->begin_ns;
+	return (since && since <= end_ns) || *(volatile u64 *)&world->end_ns >= begin_ns;
+}
+
 /* A request of this latency, with so much codec time in it, is over. */
 static __always_inline void req_row_add(struct hb_req_row *r, u64 ns, u64 codec_ns)
 {

@@ -65,6 +65,8 @@ enum hb_role {
 	HB_ROLE_LONGJMP, /* C's longjmp: frames deeper than the one that called setjmp are dead */
 	HB_ROLE_CATCH,	 /* C++'s __cxa_begin_catch: frames deeper than its caller are dead */
 	HB_ROLE_PANIC, /* Go's runtime.gopanic and Goexit: every open call will die or be recovered */
+	HB_ROLE_STOP,	 /* Go's runtime begins to stop the world: see bpf/pause.bpf.h */
+	HB_ROLE_STARTED, /* ... and has let it go on */
 };
 
 /* How the kernel executes the probed instruction: this decides the cost and so the bias. */

@@ -31,6 +31,7 @@ enum hb_req_side {
 	HB_REQ_CLIENT,	/* exchanges on connections that this process made; port: the peer's */
 	HB_REQ_HANDLER, /* calls of a handler function; func says which */
 	HB_REQ_SIDE_NR,
+	HB_REQ_PAUSES = HB_REQ_SIDE_NR, /* no requests: pauses of the process, a row of its own */
 };
 
 enum hb_req_state {
@@ -49,6 +50,7 @@ enum hb_req_state {
 #define HB_REQ_TLS_OWN	 0x10 /* the record that bytes in are at is TLS's own, no data */
 #define HB_REQ_TLS_NEXT	 0x20 /* ... and so is the one behind it, whatever its type */
 #define HB_REQ_TLS_LOST	 0x40 /* where records begin is not known any more: all is data */
+#define HB_REQ_STOPPED	 0x80 /* the Go runtime stopped the world during the exchange */
 
 #define HB_REQ_PAUSE_NS	 1000000000ULL
 
@@ -140,10 +142,23 @@ struct hb_req_row {
 	u64 unanswered;			/* begun, and closed without a byte out: not in count */
 	u64 paused;			/* in count; see HB_REQ_PAUSED */
 	u64 tls;			/* in count: on connections with TLS */
+	u64 stopped;			/* in count: the world was stopped meanwhile */
 	u64 group_ns[HB_REQ_CODEC_DIM]; /* of all codec calls tied to these requests, by group */
 	u64 group_calls[HB_REQ_CODEC_DIM];
 	u64 n[HB_HIST_BUCKETS];		  /* requests by latency */
 	u64 in_codec_ns[HB_HIST_BUCKETS]; /* codec time in the requests of that bucket */
+};
+
+/* The pauses of a process: from the begin of runtime.stopTheWorldWithSema until startTheWorldWithSema lets
+ * goroutines run. There is one at a time, as both run under worldsema (runtime/proc.go). */
+struct hb_req_world {
+	u64 begin_ns; /* of the pause that is on; 0: none */
+	u64 end_ns;   /* of the last one */
+	u64 no_begin; /* ends of pauses whose begin was not seen */
+	u64 no_end;   /* begins of pauses whose end was not seen */
+	u64 no_row;   /* pauses for which there was no row */
+	u32 cls;      /* enum hb_class of the site of the begin */
+	u32 pad;
 };
 
 /* Counters beside the rows. Losses first. */

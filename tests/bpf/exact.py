@@ -11,7 +11,8 @@ TRUTH = re.compile(r"^TRUTH (\S+) (\S+) (\S+) (calls=.*)$")
 NO_SIZE = ("encoding/json.(*Encoder).Encode", "encoding/json.(*Decoder).Decode",
            "encoding/gob.(*Encoder).Encode", "encoding/gob.(*Decoder).Decode")
 NOT_SAME = re.compile(
-    r"^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED) ")
+    r"^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED|"
+    r"STOPS) ")
 
 
 def parse_truth(lines):

@@ -198,6 +198,7 @@ static void sample_request(struct m_request *q, u8 side, u32 codecs)
 	q->first_sum_ns = 90000000;
 	q->first_max_ns = 8000000;
 	q->waited = q->queued = q->paused = q->tls = q->unanswered = 1;
+	q->stopped = 3;
 	q->waited_sum_ns = q->waited_max_ns = 40000;
 	q->queued_sum_ns = q->queued_max_ns = 50000;
 	q->codec = sample_array(codecs, sizeof(*q->codec));
@@ -223,6 +224,15 @@ static void sample_requests(struct recording *r)
 	q->row[2].func = 1;
 	sample_request(&q->row[3], HB_REQ_SERVER, 1);
 	q->row[3].overflow = true;
+	q->nr_procs = 2;
+	q->proc = sample_array(q->nr_procs, sizeof(*q->proc));
+	for (u32 i = 0; i < q->nr_procs; i++) {
+		m_request_proc__init(&q->proc[i]);
+		q->proc[i].target = i;
+		q->proc[i].stops_seen = !i;
+	}
+	sample_add(&q->proc[0].pauses, 30000, 12);
+	q->proc[0].no_begin = q->proc[0].no_end = q->proc[0].no_row = 1;
 }
 
 static void sample_facts(struct recording *r)

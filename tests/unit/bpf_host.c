@@ -55,6 +55,7 @@ struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_REQ_ROWS] = MAP(req_rows),
 	[HOST_REQ_COUNTS] = MAP(req_counts),
 	[HOST_REQ_CHILDREN] = MAP(req_children),
+	[HOST_REQ_WORLDS] = MAP(req_worlds),
 };
 
 void host__load(void)

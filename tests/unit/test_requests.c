@@ -62,6 +62,14 @@ static struct recording *with_requests(void)
 	sample_add(&q->row[1].latency, 500, 3);
 	q->row[1].bucket_codec_ns = sample_array(1, sizeof(u64));
 	q->nr_rows = 2;
+	q->row[0].stopped = 25;
+	q->proc = sample_array(1, sizeof(*q->proc));
+	m_request_proc__init(&q->proc[0]);
+	q->proc[0].stops_seen = true;
+	sample_add(&q->proc[0].pauses, 100000, 30);
+	sample_add(&q->proc[0].pauses, 2000000, 1);
+	q->proc[0].no_begin = 1;
+	q->nr_procs = 1;
 	q->n[HB_REQ_TIED_CALLS] = 990;
 	q->n[HB_REQ_UNTIED_CALLS] = 10;
 	q->n[HB_REQ_UNIX] = 7;
@@ -187,6 +195,55 @@ static void test_reports_show_requests_and_what_is_not_in_them(void **state)
 	assert_non_null(strstr(json, "\"queued_max_ns\": 5000000"));
 	free(text);
 	free(json);
+	recording__free(r);
+}
+
+static void test_reports_say_how_long_the_world_was_stopped_and_for_whom(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE), *json = printed(r, REPORT_JSON);
+
+	assert_non_null(strstr(text, "stopped the world 31 times: P50 100us"));
+	assert_non_null(strstr(text, "only one end was seen: 1"));
+	assert_non_null(strstr(text, "2.5%"));
+	assert_non_null(strstr(json, "\"stopped\": 25"));
+	assert_non_null(strstr(json, "\"stopped_pct\": 2.500"));
+	assert_non_null(strstr(json, "\"sum_ns\": 5000000"));
+	assert_non_null(strstr(json, "\"pauses_without_begin\": 1"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
+static void test_stops_that_were_not_seen_are_not_0(void **state)
+{
+	struct recording *r = with_requests();
+	char *text, *json;
+
+	r->requests->proc[0].stops_seen = false;
+	r->requests->row[0].stopped = M_NONE;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_null(strstr(text, "stopped the world"));
+	assert_null(strstr(json, "\"stopped\": 0"));
+	assert_non_null(strstr(json, "\"pauses\": null"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
+static void test_a_process_of_requests_that_is_not_there_is_damage(void **state)
+{
+	struct recording *r = with_requests(), *back = NULL;
+	char *bytes, err[256] = "";
+	size_t len;
+
+	r->requests->proc[0].target = 77;
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	assert_int_equal(capture__read_mem(bytes, len, "x", &back, err, sizeof(err)), -EBADMSG);
+	assert_null(back);
+	assert_non_null(strstr(err, "requests.processes[0] is of a process that is not there"));
+	free(bytes);
 	recording__free(r);
 }
 
@@ -413,6 +470,9 @@ int main(void)
 		cmocka_unit_test(test_reports_show_requests_and_what_is_not_in_them),
 		cmocka_unit_test(test_who_only_accepts_has_a_row_of_what_it_did),
 		cmocka_unit_test(test_what_children_served_has_no_share_of_codecs),
+		cmocka_unit_test(test_reports_say_how_long_the_world_was_stopped_and_for_whom),
+		cmocka_unit_test(test_stops_that_were_not_seen_are_not_0),
+		cmocka_unit_test(test_a_process_of_requests_that_is_not_there_is_damage),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),

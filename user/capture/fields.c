@@ -206,7 +206,17 @@ const struct field request_fields[] = {
 	COUNT(m_request, unanswered),
 	COUNT(m_request, paused),
 	COUNT(m_request, tls),
+	U64(m_request, stopped),
 	{FIELD_DIST, "latency", offsetof(struct m_request, latency), 0, NULL, 0},
+	END,
+};
+
+const struct field request_proc_fields[] = {
+	BOOL(m_request_proc, stops_seen),
+	{FIELD_DIST, "pauses", offsetof(struct m_request_proc, pauses), 0, NULL, 0},
+	COUNT(m_request_proc, no_begin),
+	COUNT(m_request_proc, no_end),
+	COUNT(m_request_proc, no_row),
 	END,
 };
 

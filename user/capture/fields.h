@@ -38,7 +38,7 @@ struct field {
 extern const struct field recording_fields[], target_fields[], image_fields[], func_fields[],
 	row_fields[], dist_fields[], cal_fields[], coverage_fields[], cost_fields[],
 	stacks_fields[], counter_fields[], counters_fields[], requests_fields[], request_fields[],
-	request_codec_fields[];
+	request_codec_fields[], request_proc_fields[];
 
 /* Set apart in rows, as the overflow row has neither. */
 #define KEY_ROW_FUNC	 "func"
@@ -53,6 +53,7 @@ extern const struct field recording_fields[], target_fields[], image_fields[], f
 #define KEY_BUCKET_CODEC "bucket_codec_ns"
 #define KEY_PORT	 "port"
 #define KEY_CODECS	 "codecs"
+#define KEY_PROCESSES	 "processes"
 #define KEY_STACKS	 "stacks"
 #define KEY_NAMES	 "names"
 #define KEY_NR_STACKS	 "nr_stacks"

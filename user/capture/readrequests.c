@@ -98,6 +98,46 @@ static void read_request(struct readval *rd, const cJSON *from, const struct rec
 		read_codecs(rd, from, q);
 }
 
+static void read_proc(struct readval *rd, const cJSON *from, const struct recording *r,
+		      struct m_request_proc *p)
+{
+	m_request_proc__init(p);
+	readval__fields(rd, request_proc_fields, from, p);
+	p->target = (u32)readval__u64(rd, from, KEY_ROW_TARGET, ~0u);
+	if (!rd->rc && p->target >= r->nr_targets)
+		readval__fail(rd, -EBADMSG, "damaged capture: %s is of a process that is not there",
+			      rd->where);
+}
+
+/* Absent in captures of versions that did not look at that. */
+static void read_procs(struct readval *rd, const cJSON *from, struct recording *r)
+{
+	struct m_requests *q = r->requests;
+	const cJSON *list, *item;
+
+	if (rd->rc || !cJSON_GetObjectItemCaseSensitive(from, KEY_PROCESSES))
+		return;
+	snprintf(rd->where, sizeof(rd->where), "%s", KEY_REQUESTS);
+	list = readval__array(rd, from, KEY_PROCESSES, r->nr_targets);
+	if (!list)
+		return;
+	q->proc = array_alloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*q->proc));
+	if (!q->proc) {
+		readval__fail(rd, -ENOMEM, "out of memory");
+		return;
+	}
+	cJSON_ArrayForEach(item, list)
+	{
+		readval__at(rd, "requests.processes", q->nr_procs);
+		if (rd->rc)
+			return;
+		if (cJSON_IsObject(item))
+			read_proc(rd, item, r, &q->proc[q->nr_procs++]);
+		else
+			readval__fail(rd, -EBADMSG, "damaged capture: %s is no object", rd->where);
+	}
+}
+
 void read_requests(struct readval *rd, const cJSON *doc, struct recording *r)
 {
 	const cJSON *from, *list, *item;
@@ -134,4 +174,5 @@ void read_requests(struct readval *rd, const cJSON *doc, struct recording *r)
 		else
 			readval__fail(rd, -EBADMSG, "damaged capture: %s is no object", rd->where);
 	}
+	read_procs(rd, from, r);
 }

@@ -316,6 +316,14 @@ static void write_requests(struct jsonw *w, const struct m_requests *r)
 	for (u32 i = 0; i < r->nr_rows; i++)
 		write_request(w, &r->row[i]);
 	jsonw__end_array(w);
+	jsonw__array(w, KEY_PROCESSES);
+	for (u32 i = 0; i < r->nr_procs; i++) {
+		jsonw__object(w, NULL);
+		jsonw__u64(w, KEY_ROW_TARGET, r->proc[i].target);
+		write_fields(w, request_proc_fields, &r->proc[i]);
+		jsonw__end_object(w);
+	}
+	jsonw__end_array(w);
 	jsonw__end_object(w);
 }
 

@@ -43,7 +43,7 @@ const char *const hb_req_counter_names[HB_REQ_CNT_NR] = {
 
 void m_request__init(struct m_request *r)
 {
-	*r = (struct m_request){.func = M_NO_FUNC};
+	*r = (struct m_request){.func = M_NO_FUNC, .stopped = M_NONE};
 	m_dist__init(&r->latency);
 }
 
@@ -58,6 +58,12 @@ void m_request__fini(struct m_request *r)
 	free(r->codec);
 }
 
+void m_request_proc__init(struct m_request_proc *p)
+{
+	*p = (struct m_request_proc){0};
+	m_dist__init(&p->pauses);
+}
+
 void m_requests__free(struct m_requests *r)
 {
 	if (!r)
@@ -65,6 +71,9 @@ void m_requests__free(struct m_requests *r)
 	for (u32 i = 0; r->row && i < r->nr_rows; i++)
 		m_request__fini(&r->row[i]);
 	free(r->row);
+	for (u32 i = 0; r->proc && i < r->nr_procs; i++)
+		m_dist__fini(&r->proc[i].pauses);
+	free(r->proc);
 	free(r);
 }
 

@@ -33,10 +33,20 @@ struct m_request {
 	u64 queued, queued_sum_ns,
 		queued_max_ns; /* connections: from the end of TCP's handshake to accept() */
 	u64 unanswered, paused, tls;
+	u64 stopped; /* met a stop of the world; M_NONE: the process's stops were not seen */
 	struct m_dist latency; /* its count is the number of requests */
 	u64 *bucket_codec_ns;  /* codec time in the requests of latency.bucket[i] */
 	struct m_request_codec *codec;
 	u32 nr_codecs;
+};
+
+/* What the Go runtime did to a process meanwhile. */
+struct m_request_proc {
+	u32 target;	      /* index */
+	bool stops_seen;      /* else it has no stops to be seen: no Go, or not its functions */
+	struct m_dist pauses; /* while the world was stopped */
+	u64 no_begin, no_end; /* pauses of which only the end, the begin was seen; no time */
+	u64 no_row;	      /* pauses for which there was no room */
 };
 
 struct m_requests {
@@ -44,6 +54,8 @@ struct m_requests {
 	u64 open_at_end;      /* exchanges without an answer yet */
 	struct m_request *row;
 	u32 nr_rows;
+	struct m_request_proc *proc;
+	u32 nr_procs;
 };
 
 void m_requests__free(struct m_requests *r); /* NULL is fine */
@@ -58,6 +70,8 @@ u64 m_request__share_between(const struct m_request *r, u32 from, u32 to);
 /* Of the requests between P45 and P55, and of those from P99 on: M_NONE with fewer than 20, 100. */
 u64 m_request__share_p50(const struct m_request *r);
 u64 m_request__share_p99(const struct m_request *r);
+
+void m_request_proc__init(struct m_request_proc *p);
 
 /* Of the codec calls that lie in no other one, those tied to a request, in 1/10,000; M_NONE: none. */
 u64 m_requests__tied(const struct m_requests *r);

@@ -29,12 +29,12 @@ static const char header[] =
 	"instructions_per_call,ipc,cache_references_per_call,cache_misses_per_call,cache_miss_pct,"
 	"branch_misses_per_call,page_faults_per_call,context_switches_per_call,row_kind,port,"
 	"codec_calls,codec_sum_ns,codec_share_pct,codec_share_p50_pct,codec_share_p99_pct,bytes_in,"
-	"bytes_out,unanswered,queued,queued_sum_ns,queued_max_ns\r\n";
+	"bytes_out,unanswered,queued,queued_sum_ns,queued_max_ns,stopped\r\n";
 
 #define NR_DIST_CELLS	 9  /* cells_dist() */
 #define NR_CALL_CELLS	 9  /* raw times, nesting, sizes */
 #define NR_CTR_CELLS	 9  /* cells_counters() */
-#define NR_REQUEST_CELLS 12 /* port and what follows it */
+#define NR_REQUEST_CELLS 13 /* port and what follows it */
 
 struct line {
 	struct strbuf *b;
@@ -210,6 +210,7 @@ static void add_request(struct view *v, const struct m_request *q)
 	cell_u64(&l, handler ? M_NONE : q->queued);
 	cell_u64(&l, handler || !q->queued ? M_NONE : q->queued_sum_ns);
 	cell_u64(&l, handler || !q->queued ? M_NONE : q->queued_max_ns);
+	cell_u64(&l, q->stopped);
 	strbuf__adds(v->out, "\r\n");
 }
 

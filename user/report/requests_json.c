@@ -29,6 +29,11 @@ double codec_share_pct(const struct recording *r, u64 share)
 	return lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? NAN : share_pct(share);
 }
 
+double stopped_pct(const struct m_request *q)
+{
+	return pct_of(q->stopped, q->latency.count);
+}
+
 double requests_per_s(const struct recording *r, const struct m_request *q)
 {
 	u64 ns = M_NONE;
@@ -41,9 +46,9 @@ double requests_per_s(const struct recording *r, const struct m_request *q)
 	return ns && ns != M_NONE ? (double)q->latency.count * 1e9 / (double)ns : NAN;
 }
 
-static void print_latency(struct jsonw *w, const struct m_dist *d)
+static void print_dist(struct jsonw *w, const char *key, const struct m_dist *d)
 {
-	jsonw__object(w, "latency");
+	jsonw__object(w, key);
 	jsonw__u64(w, "count", d->count);
 	jsonw__u64(w, "sum_ns", d->sum_ns);
 	jsonw__num(w, "mean_ns", dist_mean(d), 1);
@@ -107,14 +112,33 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	jsonw__str(w, "function", q->func < r->nr_funcs ? r->func[q->func].name : NULL);
 	jsonw__u64(w, "count", q->latency.count);
 	jsonw__num(w, "per_s", requests_per_s(r, q), 3);
-	print_latency(w, &q->latency);
+	print_dist(w, "latency", &q->latency);
 	jsonw__u64(w, "codec_calls", q->children ? M_NONE : q->codec_calls);
 	jsonw__u64(w, "codec_ns", q->children ? M_NONE : q->codec_ns);
 	jsonw__num(w, "codec_share_pct", codec_share_pct(r, m_request__share(q)), 2);
 	jsonw__num(w, "codec_share_p50_pct", codec_share_pct(r, m_request__share_p50(q)), 2);
 	jsonw__num(w, "codec_share_p99_pct", codec_share_pct(r, m_request__share_p99(q)), 2);
 	print_io(w, q);
+	jsonw__u64(w, "stopped", q->stopped);
+	jsonw__num(w, "stopped_pct", stopped_pct(q), 3);
 	print_codecs(w, q);
+	jsonw__end_object(w);
+}
+
+static void print_proc(struct jsonw *w, const struct recording *r, const struct m_request_proc *p)
+{
+	jsonw__object(w, NULL);
+	jsonw__u64(w, "pid", r->target[p->target].pid);
+	if (p->stops_seen) {
+		print_dist(w, "pauses", &p->pauses);
+		jsonw__num(w, "stopped_pct", pauses_pct(r, p), 4);
+	} else {
+		jsonw__null(w, "pauses");
+		jsonw__null(w, "stopped_pct");
+	}
+	jsonw__u64(w, "pauses_without_begin", p->stops_seen ? p->no_begin : M_NONE);
+	jsonw__u64(w, "pauses_without_end", p->stops_seen ? p->no_end : M_NONE);
+	jsonw__u64(w, "pauses_without_row", p->stops_seen ? p->no_row : M_NONE);
 	jsonw__end_object(w);
 }
 
@@ -125,6 +149,7 @@ void requests_json(struct view *v, struct jsonw *w)
 	if (!r) {
 		jsonw__null(w, "requests");
 		jsonw__null(w, "request_coverage");
+		jsonw__null(w, "request_processes");
 		return;
 	}
 	jsonw__array(w, "requests");
@@ -137,4 +162,8 @@ void requests_json(struct view *v, struct jsonw *w)
 	jsonw__u64(w, "open_at_end", r->open_at_end);
 	jsonw__num(w, "tied_pct", share_pct(m_requests__tied(r)), 2);
 	jsonw__end_object(w);
+	jsonw__array(w, "request_processes");
+	for (u32 i = 0; i < r->nr_procs; i++)
+		print_proc(w, v->r, &r->proc[i]);
+	jsonw__end_array(w);
 }

@@ -25,7 +25,13 @@ double codec_share_pct(const struct recording *r, u64 share);
 double lost_calls_pct(const struct recording *r);
 /* From here on a share is not given: it would be too small by as much. */
 #define REQUESTS_MAX_LOST_PCT 5.0
+/* Requests that met a stop of the world; NaN: none were seen, or stops were not. */
+double stopped_pct(const struct m_request *q);
 double requests_per_s(const struct recording *r, const struct m_request *q);
+/* Part of the time of its measurement in which a process's world was stopped; NaN: not known. */
+double pauses_pct(const struct recording *r, const struct m_request_proc *p);
+/* The paragraphs of what the runtime and the scheduler did to the processes: requests_procs.c. */
+void table__request_procs(struct view *v);
 /* Why a part of the traffic is not in the rows; NULL: no such counter was hit or it needs no words. */
 extern const char *const request_losses[HB_REQ_LOSS_NR];
 

@@ -26,20 +26,22 @@ enum {
 	C_SHARE50,
 	C_SHARE99,
 	C_CALLS,
+	C_STOPPED,
 	C_IN,
 	C_OUT,
 	C_NR,
 };
 
 static const struct column columns[C_NR] = {
-	[C_SIDE] = {"requests", COL_NAME},  [C_WHERE] = {"of", COL_NAME},
-	[C_PID] = {"process", COL_NAME},    [C_COUNT] = {"count", COL_NUM},
-	[C_RATE] = {"per s", COL_NUM},	    [C_P50] = {"P50", COL_NUM},
-	[C_P90] = {"P90", COL_NUM},	    [C_P99] = {"P99", COL_NUM},
-	[C_P999] = {"P99.9", COL_NUM},	    [C_MAX] = {"max", COL_NUM},
-	[C_SHARE] = {"in codecs", COL_NUM}, [C_SHARE50] = {"at P50", COL_NUM},
-	[C_SHARE99] = {"at P99", COL_NUM},  [C_CALLS] = {"calls each", COL_TAIL},
-	[C_IN] = {"bytes in", COL_TAIL},    [C_OUT] = {"bytes out", COL_TAIL},
+	[C_SIDE] = {"requests", COL_NAME},   [C_WHERE] = {"of", COL_NAME},
+	[C_PID] = {"process", COL_NAME},     [C_COUNT] = {"count", COL_NUM},
+	[C_RATE] = {"per s", COL_NUM},	     [C_P50] = {"P50", COL_NUM},
+	[C_P90] = {"P90", COL_NUM},	     [C_P99] = {"P99", COL_NUM},
+	[C_P999] = {"P99.9", COL_NUM},	     [C_MAX] = {"max", COL_NUM},
+	[C_SHARE] = {"in codecs", COL_NUM},  [C_SHARE50] = {"at P50", COL_NUM},
+	[C_SHARE99] = {"at P99", COL_NUM},   [C_CALLS] = {"calls each", COL_TAIL},
+	[C_STOPPED] = {"stopped", COL_TAIL}, [C_IN] = {"bytes in", COL_TAIL},
+	[C_OUT] = {"bytes out", COL_TAIL},
 };
 
 const char *const request_losses[HB_REQ_LOSS_NR] = {
@@ -130,6 +132,7 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
 	at[C_CALLS] = q->children || lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a"
 									       : text[C_CALLS];
+	at[C_STOPPED] = cell_pct(text[C_STOPPED], stopped_pct(q));
 	at[C_IN] = io ? cell_bytes(text[C_IN], q->bytes_in) : NULL;
 	at[C_OUT] = io ? cell_bytes(text[C_OUT], q->bytes_out) : NULL;
 	grid__row(grid, at);
@@ -379,6 +382,7 @@ void table__requests(struct view *v)
 	print_rule(v);
 	print_tied(v, r);
 	print_connections(v, r);
+	table__request_procs(v);
 	print_pipelined(v, r);
 	print_disturbed(v, r);
 	print_losses(v, r);

@@ -55,6 +55,7 @@ struct plan_image {
 	u32 nr_libs;
 	size_t cap_libs;
 	bool undoers; /* what undoes stacks has its sites */
+	bool world;   /* so have begin and end of the Go runtime's stops of the world */
 };
 
 /* An image as one process has it mapped. */

@@ -95,6 +95,7 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 		r->first_max_ns = c->first_ns;
 	r->paused += !!(c->flags & HB_REQ_PAUSED);
 	r->tls += !!(c->flags & HB_REQ_TLS);
+	r->stopped += !!(c->flags & HB_REQ_STOPPED);
 	if (c->waited_ns == M_NONE)
 		return;
 	r->waited++;
@@ -126,29 +127,39 @@ static void finish_open(struct requests *r, struct rows *rows, struct m_requests
 
 /* ---- into the model --------------------------------------------------------------------------- */
 
-static int fill_latency(const struct hb_req_row *from, struct m_request *to)
+static int fill_dist(const struct hb_req_row *from, struct m_dist *d)
 {
-	struct m_dist *d = &to->latency;
 	u32 nr = 0;
 
 	for (u32 b = 0; b < HB_HIST_BUCKETS; b++)
 		nr += from->n[b] != 0;
 	d->bucket = array_alloc(nr + 1, sizeof(*d->bucket));
-	to->bucket_codec_ns = array_alloc(nr + 1, sizeof(*to->bucket_codec_ns));
-	if (!d->bucket || !to->bucket_codec_ns)
+	if (!d->bucket)
 		return -ENOMEM;
-	for (u32 b = 0; b < HB_HIST_BUCKETS; b++) {
-		if (!from->n[b])
-			continue;
-		to->bucket_codec_ns[d->nr_buckets] = from->in_codec_ns[b];
-		d->bucket[d->nr_buckets++] = (struct m_bucket){b, from->n[b]};
-	}
+	for (u32 b = 0; b < HB_HIST_BUCKETS; b++)
+		if (from->n[b])
+			d->bucket[d->nr_buckets++] = (struct m_bucket){b, from->n[b]};
 	d->count = from->count;
 	d->sum_ns = from->sum_ns;
 	if (from->count) {
 		d->min_ns = from->min_ns;
 		d->max_ns = from->max_ns;
 	}
+	return 0;
+}
+
+static int fill_latency(const struct hb_req_row *from, struct m_request *to)
+{
+	int err = fill_dist(from, &to->latency);
+
+	if (err)
+		return err;
+	to->bucket_codec_ns = array_alloc((size_t)to->latency.nr_buckets + 1,
+					  sizeof(*to->bucket_codec_ns));
+	if (!to->bucket_codec_ns)
+		return -ENOMEM;
+	for (u32 i = 0; i < to->latency.nr_buckets; i++)
+		to->bucket_codec_ns[i] = from->in_codec_ns[to->latency.bucket[i].idx];
 	return 0;
 }
 
@@ -174,6 +185,18 @@ static int fill_codecs(const struct plan *pl, const struct hb_req_row *from, str
 		}
 	}
 	return 0;
+}
+
+/* Has the process a Go runtime whose stops of the world are probed? */
+static bool sees_stops(const struct plan *pl, u32 proc)
+{
+	const struct plan_proc *pp = proc < pl->nr_procs && proc < HB_MAX_PROCS ? &pl->proc[proc]
+										: NULL;
+
+	for (u32 i = 0; pp && i < pp->nr_maps; i++)
+		if (pl->image[pp->map[i].image].world)
+			return true;
+	return false;
 }
 
 static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool overflow,
@@ -210,6 +233,8 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	to->unanswered = from->unanswered;
 	to->paused = from->paused;
 	to->tls = from->tls;
+	if (!overflow && !to->children && sees_stops(pl, to->target))
+		to->stopped = from->stopped;
 	err = fill_latency(from, to);
 	return err ? err : fill_codecs(pl, from, to);
 }
@@ -224,13 +249,53 @@ static int fill_rows(struct requests *r, const struct rows *rows, struct m_reque
 		const struct hb_req_row *from = &rows->v[i < rows->nr ? i : 0];
 		int err;
 
-		if (!from->count && !from->unanswered && !from->queued)
+		if ((!from->count && !from->unanswered && !from->queued) ||
+		    from->key.side == HB_REQ_PAUSES)
 			continue;
 		err = fill_row(r->plan, from, i == rows->nr, &out->row[out->nr_rows++]);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+/* ---- processes -------------------------------------------------------------------------------- */
+
+static int fill_pauses(struct requests *r, const struct rows *rows, struct m_request_proc *p)
+{
+	struct hb_req_world world;
+	int err = 0;
+
+	p->stops_seen = sees_stops(r->plan, p->target);
+	if (!p->stops_seen)
+		return 0;
+	if (bpf_map_lookup_elem(bpf_map__fd(r->skel->maps.req_worlds), &p->target, &world))
+		return -errno;
+	p->no_begin = world.no_begin;
+	p->no_end = world.no_end;
+	p->no_row = world.no_row;
+	for (u32 i = 1; i < rows->nr && !err; i++)
+		if (rows->v[i].key.side == HB_REQ_PAUSES && rows->v[i].key.proc == p->target &&
+		    rows->v[i].count)
+			err = fill_dist(&rows->v[i], &p->pauses);
+	return err;
+}
+
+static int fill_procs(struct requests *r, const struct rows *rows, u32 nr, struct m_requests *out)
+{
+	int err = 0;
+
+	out->proc = array_alloc((size_t)nr + 1, sizeof(*out->proc));
+	if (!out->proc)
+		return -ENOMEM;
+	for (u32 i = 0; i < nr && !err; i++) {
+		struct m_request_proc *p = &out->proc[out->nr_procs++];
+
+		m_request_proc__init(p);
+		p->target = i;
+		err = fill_pauses(r, rows, p);
+	}
+	return err;
 }
 
 int requests__read(struct requests *r, bool final, struct recording *rec)
@@ -251,6 +316,8 @@ int requests__read(struct requests *r, bool final, struct recording *rec)
 		finish_open(r, &rows, out);
 	if (!err)
 		err = fill_rows(r, &rows, out);
+	if (!err)
+		err = fill_procs(r, &rows, rec->nr_targets, out);
 	free(rows.v);
 	if (!err && final && r->skel->bss->req_urings && !r->said_uring)
 		recording__warn(

@@ -28,7 +28,7 @@ u8 session__site_lang(const struct session *s, u32 image, const struct site *sit
 	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH)
 		return HB_LANG_NATIVE;
 	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER &&
-	    site->role != HB_ROLE_PANIC)
+	    site->role != HB_ROLE_PANIC && site->role != HB_ROLE_STOP)
 		return s->plan->func[site->func].f->lang;
 	return s->plan->image[image].build ? HB_LANG_GO : HB_LANG_NATIVE;
 }

@@ -137,12 +137,18 @@ type Set struct {
 	checksum atomic.Uint64
 	stdin    *bufio.Reader
 	stopGC   chan struct{}
+	gcEnded  chan struct{}
+	stops    *stops // at Start; nil: they are not told
 }
 
 // NewSet measures the timer. It is called before Start, that is before any probe is in.
 func NewSet(o Options) *Set {
 	runtime.GOMAXPROCS(o.Procs)
-	return &Set{Opt: o, timer: timerCost(), stdin: bufio.NewReader(os.Stdin)}
+	s := &Set{Opt: o, timer: timerCost(), stdin: bufio.NewReader(os.Stdin)}
+	if o.GC {
+		s.CountStops()
+	}
+	return s
 }
 
 // timerCost is the median of empty pairs.
@@ -184,9 +190,13 @@ func (s *Set) AddChecksum(v uint64) {
 func (s *Set) Start() {
 	fmt.Printf("PID %d\nREADY\n", os.Getpid())
 	s.wait()
+	if s.stops != nil {
+		*s.stops = readStops()
+	}
 	if s.Opt.GC {
-		s.stopGC = make(chan struct{})
+		s.stopGC, s.gcEnded = make(chan struct{}), make(chan struct{})
 		go func() {
+			defer close(s.gcEnded)
 			for {
 				select {
 				case <-s.stopGC:
@@ -203,6 +213,10 @@ func (s *Set) Start() {
 func (s *Set) Finish() {
 	if s.stopGC != nil {
 		close(s.stopGC)
+		<-s.gcEnded
+	}
+	if s.stops != nil {
+		s.noteStops()
 	}
 	w := bufio.NewWriter(os.Stdout)
 	for _, f := range s.funcs {

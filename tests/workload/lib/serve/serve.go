@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,10 +105,15 @@ func ConnOf(ctx context.Context) *Conn {
 type Work struct {
 	ns    int64
 	sleep bool
+	gc    uint64 // each so many of them also collect garbage; 0: none
+	n     atomic.Uint64
 }
 
 // Do does it.
 func (w *Work) Do() {
+	if w.gc > 0 && w.n.Add(1)%w.gc == 0 {
+		runtime.GC()
+	}
 	switch {
 	case w.ns == 0:
 	case w.sleep:
@@ -143,12 +149,16 @@ func NewServer(modes []string) *Server {
 	s.unix = flag.Bool("unix", false, "a socket of the file system's kind, with an abstract name")
 	s.short = flag.Bool("short", false, "a connection for each request")
 	s.tail = flag.Bool("tail", false, "every 50th request has the largest document")
+	gc := flag.Uint64("collect", 0, "every so many requests run the garbage collector, nothing else does")
 	opt := truth.Parse(modes)
 	if *work != "spin" && *work != "sleep" {
 		truth.Fatalf("no -work %s; there are: spin, sleep", *work)
 	}
-	s.Work = Work{int64(opt.NS), *work == "sleep"}
+	s.Work.ns, s.Work.sleep, s.Work.gc = int64(opt.NS), *work == "sleep", *gc
 	s.Set = truth.NewSet(opt)
+	if *gc > 0 {
+		s.Set.CountStops()
+	}
 	s.small, s.big = truth.NewDoc(opt.Size), truth.NewDoc("device")
 	return s
 }

@@ -24,6 +24,7 @@
 #include "counters.bpf.h"
 #include "reqcall.bpf.h"
 #include "pause.bpf.h"
+#include "reqgo.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -636,5 +637,7 @@ int hb_probe(struct pt_regs *ctx)
 		return on_undone(ctx, s, &h, role);
 	if (role == HB_ROLE_STOP || role == HB_ROLE_STARTED)
 		return cfg_requests ? hb_req_pause(&h, role) : 0;
+	if (cfg_follow_go && role == HB_ROLE_GO)
+		return on_started(ctx, &h);
 	return on_exit(ctx, s, &h, role);
 }

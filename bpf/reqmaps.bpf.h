@@ -75,7 +75,8 @@ HB_SHARED struct {
 HB_SHARED const volatile bool cfg_requests;
 HB_SHARED const volatile bool cfg_req_children; /* processes are followed, and so is what they fork */
 
-HB_SHARED u32 nr_req_children; /* in the map: 0 saves others the look */
+HB_SHARED u32 nr_req_children;		     /* in the map: 0 saves others the look */
+HB_SHARED const volatile bool cfg_follow_go; /* goroutines that a request's starts are its own */
 
 /* Written by user space, when functions are added, too. */
 HB_SHARED u64 req_codec_groups;	  /* bit g: calls of group g are serialization */

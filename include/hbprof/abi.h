@@ -67,6 +67,7 @@ enum hb_role {
 	HB_ROLE_PANIC, /* Go's runtime.gopanic and Goexit: every open call will die or be recovered */
 	HB_ROLE_STOP,	 /* Go's runtime begins to stop the world: see bpf/pause.bpf.h */
 	HB_ROLE_STARTED, /* ... and has let it go on */
+	HB_ROLE_GO,	 /* Go's runtime.newproc1 has made a goroutine, which does not run yet */
 };
 
 /* How the kernel executes the probed instruction: this decides the cost and so the bias. */
@@ -158,6 +159,8 @@ struct hb_image {
 	u32 sigcode_off;  /* g.sigcode0 (Go < 1.22) */
 	u32 scan_off;	  /* g.gcscandone */
 	u32 seq_off;	  /* g.trackingSeq, less than HB_STOPS_BYTES behind it; 0: not known */
+	u32 m_off;	  /* g.m */
+	u32 curg_off;	  /* m.curg; 0: not known */
 	u64 lo, hi;	  /* vaddr range of the code, for return addresses inside the image */
 };
 

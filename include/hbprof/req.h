@@ -171,6 +171,7 @@ enum hb_req_counter {
 	HB_REQ_UNREADABLE,    /* system calls whose socket the kernel's tables did not show */
 	HB_REQ_CLOCK_BACK,    /* requests that end before they begin */
 	HB_REQ_CHILDREN_FULL, /* forked processes for which there was no room */
+	HB_REQ_START_UNREAD,  /* goroutines whose starter could not be told: --follow-go */
 	HB_REQ_LOSS_NR,
 	/* What was seen. */
 	HB_REQ_ACCEPTED = HB_REQ_LOSS_NR,
@@ -194,6 +195,8 @@ enum hb_req_counter {
 	HB_REQ_LATE_NS,
 	HB_REQ_UNTIED_CALLS, /* by a task that has read from no connection */
 	HB_REQ_UNTIED_NS,
+	HB_REQ_STARTED,	  /* goroutines, all of them, as far as --follow-go has seen */
+	HB_REQ_INHERITED, /* of them, those with the request of what has started them */
 	HB_REQ_CNT_NR,
 };
 

@@ -79,6 +79,7 @@ void host__load(void)
 	next_row = next_hist = 0;
 	nr_tasks = 0;
 	cfg_requests = false;
+	cfg_follow_go = false;
 	req_codec_groups = req_handler_groups = 0;
 	next_req_row = 0;
 	host__load_req();

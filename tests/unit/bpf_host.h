@@ -83,6 +83,7 @@ extern u32 next_row, next_hist, row_limit;
 extern u64 nr_tasks;
 
 extern volatile bool cfg_requests;
+extern volatile bool cfg_follow_go;
 extern bool req_go;
 extern u64 req_codec_groups, req_handler_groups;
 extern u32 req_goid_off;

@@ -28,7 +28,11 @@
 #define PANIC_SP_OFF 24
 #define SIGCODE_OFF  64
 #define G_SIZE	     256
-#define G_PANIC	     192 /* where the world puts the _panic of a g */
+#define G_PANIC	     192	   /* where the world puts the _panic of a g */
+#define M_OFF	     72		   /* in g */
+#define CURG_OFF     120	   /* in m, which begins with g0 */
+#define G0	     (GS - 0x1000) /* of the thread that a test's goroutines run on */
+#define M	     (GS - 0x2000)
 
 static const u64 image_bias[W_IMAGES] = {
 	[W_GO_OLD] = 0x10000000ULL, [W_NATIVE] = 0x555500000000ULL};
@@ -45,7 +49,7 @@ u32 w_nr_funcs;
 static struct w_task tasks_of[MAX_TASKS];
 static struct ret rets[MAX_RETS];
 static u32 nr_tasks_of, nr_rets, nr_sites, nr_ras, nr_stacks;
-static u32 recover_site[W_IMAGES], panic_site, undo_site;
+static u32 recover_site[W_IMAGES], panic_site, start_site, undo_site;
 
 /* ---- making the program ---- */
 
@@ -82,6 +86,8 @@ static void images_put(void)
 			im.panic_sp_off = PANIC_SP_OFF;
 			im.scan_off = W_SCAN_OFF;
 			im.seq_off = W_SEQ_OFF;
+			im.m_off = M_OFF;
+			im.curg_off = CURG_OFF;
 		} else if (i == W_GO_OLD) {
 			im.sigcode_off = SIGCODE_OFF;
 		}
@@ -92,6 +98,10 @@ static void images_put(void)
 	s = (struct hb_site){.vaddr = 0x8800, .func = HB_FUNC_NONE, .image = W_GO};
 	locs_put(&s, 0, 0, 0);
 	panic_site = site_put(s);
+	/* behind a call, where what it returned has been copied to be an argument */
+	s.vaddr = 0x8c00;
+	locs_put(&s, 1, 1 + W_AX, W_BX);
+	start_site = site_put(s);
 	/* as of a function that begins with a push and is probed after it */
 	s = (struct hb_site){.vaddr = 0x9000, .func = HB_FUNC_NONE, .image = W_NATIVE, .sp_fix = 8};
 	locs_put(&s, 0, 0, 0);
@@ -122,6 +132,9 @@ int w_init(void **state)
 	kernel.now_ns = 1000000;
 	images_put();
 	kernel__user_add(FS - 8, 0x208);
+	kernel__user_add(G0, G_SIZE);
+	kernel__user_add(M, G_SIZE);
+	kernel__user_write64(M, G0);
 #if defined(__TARGET_ARCH_x86)
 	kernel.task.thread.fsbase = FS;
 #endif
@@ -468,11 +481,26 @@ void w_recover(u64 depth)
 	kernel__user_write64(t->g + SIGCODE_OFF, t->hi - depth);
 	w.reg[W_AX] = t->g;
 	/* It runs on the thread's own g0. */
-	g0.g = GS - 0x1000;
+	g0.g = G0;
 	w.cur = &g0;
 	w_hit(recover_site[w.recover], HB_ROLE_RECOVER, HB_LANG_GO, 0x8000, STACKS - 0x1000);
 	w.cur = (struct w_task *)t;
 	w.reg[W_AX] = ax;
+}
+
+void w_start(const struct w_task *child)
+{
+	struct w_task *t = w.cur, g0 = *t;
+	u64 bx = w.reg[W_BX];
+
+	kernel__user_write64(G0 + M_OFF, w.m_lost ? 0 : M);
+	kernel__user_write64(M + CURG_OFF, w.no_curg ? 0 : t->g);
+	w.reg[W_BX] = child->g;
+	g0.g = G0;
+	w.cur = &g0;
+	w_hit(start_site, HB_ROLE_GO, HB_LANG_GO, w_addr(W_GO, 0x8c00), STACKS - 0x1000);
+	w.cur = t;
+	w.reg[W_BX] = bx;
 }
 
 /* setjmp keeps SP as it is after its own return: glibc hides it, musl (guard 0) does not. */

@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -213,6 +215,56 @@ static void test_functions_without_room_are_counted(void **state)
 	dlclose(so);
 }
 
+/* In a Go program that gobins.sh has built, or -1: it was not. */
+static int nr_starts(const char *program, bool follow)
+{
+	const char *const main_probe[] = {"main.main"};
+	const struct plan_opts o = {.probe = main_probe, .nr_probes = 1, .follow_go = follow};
+	const char *dir = getenv("HB_GO_BIN_DIR");
+	char path[PATH_MAX];
+	struct plan *pl;
+	int nr = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "", program);
+	if (!dir || access(path, R_OK))
+		return -1;
+	assert_int_equal(plan__build_file(path, &o, &pl), 0);
+	for (size_t i = 0; i < pl->image[0].sites.nr; i++) {
+		const struct site *s = &pl->image[0].sites.v[i];
+
+		if (s->role != HB_ROLE_GO)
+			continue;
+		/* Emulated, and the goroutine is at hand. */
+		assert_int_not_equal(s->cls, HB_CLASS_STEP);
+		assert_int_not_equal(s->loc[0], HB_LOC_LOST);
+		assert_int_equal(s->func, SITE_NO_FUNC);
+		nr++;
+	}
+	assert_int_equal(pl->image[0].starts, nr > 0);
+	assert_int_equal(pl->nr_warnings, 0);
+	plan__free(pl);
+	return nr;
+}
+
+static void test_where_goroutines_are_started_is_known_in_go_programs(void **state)
+{
+	static const char *const programs[] = {"plain", "stripped", "pie_ext_stripped", "cgo",
+					       "arm64"};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		int nr = nr_starts(programs[i], true);
+
+		if (nr < 0)
+			continue;
+		assert_int_equal(nr, 1);
+		assert_int_equal(nr_starts(programs[i], false), 0);
+		any = true;
+	}
+	if (!any)
+		skip();
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, teardown)
@@ -224,6 +276,7 @@ int main(void)
 		T(test_no_more_images_than_there_is_room_for),
 		T(test_a_library_that_is_loaded_later_adds_its_functions),
 		T(test_functions_without_room_are_counted),
+		T(test_where_goroutines_are_started_is_known_in_go_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,7 @@ const struct field counters_fields[] = {
 const struct field requests_fields[] = {
 	COUNTS(m_requests, n, "counters", hb_req_counter_names, HB_REQ_CNT_NR),
 	COUNT(m_requests, open_at_end),
+	STR(m_requests, follow_go),
 	END,
 };
 

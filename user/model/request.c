@@ -18,6 +18,7 @@ const char *const hb_req_counter_names[HB_REQ_CNT_NR] = {
 	[HB_REQ_UNREADABLE] = "unreadable",
 	[HB_REQ_CLOCK_BACK] = "clock_back",
 	[HB_REQ_CHILDREN_FULL] = "children_full",
+	[HB_REQ_START_UNREAD] = "start_unread",
 	[HB_REQ_ACCEPTED] = "accepted",
 	[HB_REQ_CONNECTED] = "connected",
 	[HB_REQ_FOUND] = "found_open",
@@ -39,6 +40,8 @@ const char *const hb_req_counter_names[HB_REQ_CNT_NR] = {
 	[HB_REQ_LATE_NS] = "late_ns",
 	[HB_REQ_UNTIED_CALLS] = "untied_calls",
 	[HB_REQ_UNTIED_NS] = "untied_ns",
+	[HB_REQ_STARTED] = "goroutines_started",
+	[HB_REQ_INHERITED] = "goroutines_inherited",
 };
 
 void m_request__init(struct m_request *r)
@@ -74,6 +77,7 @@ void m_requests__free(struct m_requests *r)
 	for (u32 i = 0; r->proc && i < r->nr_procs; i++)
 		m_dist__fini(&r->proc[i].pauses);
 	free(r->proc);
+	free(r->follow_go);
 	free(r);
 }
 

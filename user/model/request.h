@@ -48,10 +48,12 @@ struct m_request_proc {
 	u64 no_begin, no_end; /* pauses of which only the end, the begin was seen; no time */
 	u64 no_row;	      /* pauses for which there was no room */
 };
+#define REQUESTS_FOLLOWED "on"
 
 struct m_requests {
 	u64 n[HB_REQ_CNT_NR]; /* enum hb_req_counter */
 	u64 open_at_end;      /* exchanges without an answer yet */
+	char *follow_go;      /* NULL: not asked for; REQUESTS_FOLLOWED; or why not */
 	struct m_request *row;
 	u32 nr_rows;
 	struct m_request_proc *proc;

@@ -161,6 +161,7 @@ void requests_json(struct view *v, struct jsonw *w)
 		jsonw__u64(w, hb_req_counter_names[i], r->n[i]);
 	jsonw__u64(w, "open_at_end", r->open_at_end);
 	jsonw__num(w, "tied_pct", share_pct(m_requests__tied(r)), 2);
+	jsonw__str(w, "follow_go", r->follow_go);
 	jsonw__end_object(w);
 	jsonw__array(w, "request_processes");
 	for (u32 i = 0; i < r->nr_procs; i++)

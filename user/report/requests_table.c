@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/layout.h"
 #include "report/requests_report.h"
@@ -52,6 +53,7 @@ const char *const request_losses[HB_REQ_LOSS_NR] = {
 	[HB_REQ_UNREADABLE] = "system calls whose socket could not be told",
 	[HB_REQ_CLOCK_BACK] = "requests that ended before they began",
 	[HB_REQ_CHILDREN_FULL] = "forked processes whose requests are not counted",
+	[HB_REQ_START_UNREAD] = "goroutines whose starter could not be told",
 };
 
 static void where_text(const struct view *v, const struct m_request *q, struct strbuf *b)
@@ -257,6 +259,23 @@ static void print_tied(struct view *v, const struct m_requests *r)
 			    cell_pct(pct, lost_calls_pct(v->r)));
 }
 
+static void print_followed(struct view *v, const struct m_requests *r)
+{
+	char a[CELL], b[CELL];
+
+	if (!r->follow_go)
+		return;
+	if (strcmp(r->follow_go, REQUESTS_FOLLOWED) != 0)
+		table__para(v, "followed", "goroutines: %s", r->follow_go);
+	else
+		table__para(
+			v, "followed",
+			"goroutines: %s were started, %s of them by one with a request, which is "
+			"theirs as well; those that were there before and get work (a pool of "
+			"workers) are not followed",
+			cell_count(a, r->n[HB_REQ_STARTED]), cell_count(b, r->n[HB_REQ_INHERITED]));
+}
+
 static void add_if(struct strbuf *s, u64 n, const char *what)
 {
 	char buf[CELL];
@@ -381,6 +400,7 @@ void table__requests(struct view *v)
 		print_parts(v, &r->row[i]);
 	print_rule(v);
 	print_tied(v, r);
+	print_followed(v, r);
 	print_connections(v, r);
 	table__request_procs(v);
 	print_pipelined(v, r);

@@ -556,6 +556,8 @@ int plan__grow(struct plan *pl, u32 proc, const struct gather *g)
 		err = image_recovery_site(pl, g->v[i].image);
 	for (size_t i = 0; i < g->nr && !err; i++)
 		err = image_pause_sites(pl, g->v[i].image);
+	for (size_t i = 0; i < g->nr && pl->opts.follow_go && !err; i++)
+		err = plan__starts(pl, g->v[i].image);
 	if (!err && proc_has_native(pl, proc)) {
 		for (u32 i = 0; i < pp->nr_maps && !err; i++)
 			err = image_undo_sites(pl, pp->map[i].image);

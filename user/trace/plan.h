@@ -34,6 +34,7 @@ struct plan_opts {
 	size_t nr_probes;
 	u8 exit_by;	 /* enum plan_exit */
 	bool later;	 /* what is looked for may come with a process that is added later */
+	bool follow_go;	 /* goroutines that are started are followed, see plan_starts.c */
 	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
 };
 
@@ -56,6 +57,7 @@ struct plan_image {
 	size_t cap_libs;
 	bool undoers; /* what undoes stacks has its sites */
 	bool world;   /* so have begin and end of the Go runtime's stops of the world */
+	bool starts;  /* the start of goroutines has */
 };
 
 /* An image as one process has it mapped. */

@@ -101,7 +101,7 @@ void requests__learn(struct requests *r)
 	learn_go(r);
 }
 
-void requests__prepare(struct hbprof_bpf *k, bool on, bool children)
+void requests__prepare(struct hbprof_bpf *k, bool on, bool children, bool follow_go)
 {
 	struct bpf_map *maps[] = {k->maps.req_conns,   k->maps.req_tasks,  k->maps.req_row_ids,
 				  k->maps.req_rows,    k->maps.req_worlds, k->maps.req_counts,
@@ -109,6 +109,7 @@ void requests__prepare(struct hbprof_bpf *k, bool on, bool children)
 
 	k->rodata->cfg_requests = on;
 	k->rodata->cfg_req_children = on && children;
+	k->rodata->cfg_follow_go = on && follow_go;
 	if (on)
 		return;
 	/* The hook in the codec program names these maps even where it is never run. */

@@ -16,8 +16,8 @@ struct hbprof_bpf;
 struct requests;
 
 /* Between open and load of the programs: sets them up, or keeps them out. children: what the processes fork is
- * measured, too. */
-void requests__prepare(struct hbprof_bpf *skel, bool on, bool children);
+ * measured, too; follow_go: goroutines inherit requests. */
+void requests__prepare(struct hbprof_bpf *skel, bool on, bool children, bool follow_go);
 /* After load; the plan outlives it. 0 with *out, or -ENOMEM. */
 int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct requests **out);
 /* Attaches the tracepoints. 0; -errno with the reason logged: there will be no requests. */

@@ -298,6 +298,19 @@ static int fill_procs(struct requests *r, const struct rows *rows, u32 nr, struc
 	return err;
 }
 
+static int fill_follow(const struct plan *pl, struct m_requests *out)
+{
+	bool starts = false;
+
+	if (!pl->opts.follow_go)
+		return 0;
+	for (u32 i = 0; i < pl->nr_images; i++)
+		starts |= pl->image[i].starts;
+	out->follow_go = strdup(starts ? REQUESTS_FOLLOWED
+				       : "n/a (no Go program in which their start is known)");
+	return out->follow_go ? 0 : -ENOMEM;
+}
+
 int requests__read(struct requests *r, bool final, struct recording *rec)
 {
 	struct m_requests *out;
@@ -318,6 +331,8 @@ int requests__read(struct requests *r, bool final, struct recording *rec)
 		err = fill_rows(r, &rows, out);
 	if (!err)
 		err = fill_procs(r, &rows, rec->nr_targets, out);
+	if (!err)
+		err = fill_follow(r->plan, out);
 	free(rows.v);
 	if (!err && final && r->skel->bss->req_urings && !r->said_uring)
 		recording__warn(

@@ -166,7 +166,8 @@ static int session__load(struct session *s, const struct session_opts *o)
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
-	requests__prepare(s->skel, o->requests, s->follow.on && !o->only_meant);
+	requests__prepare(s->skel, o->requests, s->follow.on && !o->only_meant,
+			  s->plan->opts.follow_go);
 	follow__prepare(s->skel, s->follow.on, o->meant);
 	if (!s->follow.on && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;
@@ -260,6 +261,8 @@ int session__put_images(struct session *s, u32 first)
 				      .sigcode_off = pi->layout.sigcode_off,
 				      .scan_off = pi->layout.scan_off,
 				      .seq_off = pi->layout.seq_off,
+				      .m_off = pi->layout.m_off,
+				      .curg_off = pi->layout.curg_off,
 				      .lo = pi->lo,
 				      .hi = pi->hi};
 

@@ -213,6 +213,10 @@ static void warn_refused(struct session *s, const struct site *site, bool differ
 	else if (site->role == HB_ROLE_ENTRY)
 		session__warn(s, "%s is not measured: the kernel refused the probe on its entry",
 			      s->plan->func[site->func].f->name);
+	else if (site->role == HB_ROLE_GO)
+		session__warn(s,
+			      "work handed to goroutines is not followed: where they are started "
+			      "cannot be probed");
 	else if (site->role == HB_ROLE_RET)
 		session__warn(s,
 			      "%s: a return of it cannot be probed; calls that end there count as "

@@ -106,6 +106,12 @@ static int calib_attach(struct session *s, const bool wanted[HB_LANG_NR])
 	return err;
 }
 
+/* What the start of a goroutine costs is taken for the cost of an exit's hit that ends no call. */
+static bool is_exit(u8 role)
+{
+	return role == HB_ROLE_RETSITE || role == HB_ROLE_RET || role == HB_ROLE_GO;
+}
+
 /* Every entry class of a function meets every exit class that its language's sites have. */
 static void calib_mark_used(struct session *s)
 {
@@ -119,7 +125,7 @@ static void calib_mark_used(struct session *s)
 
 			if (l->v[k].role == HB_ROLE_ENTRY)
 				entry[lang][l->v[k].cls] = true;
-			else if (l->v[k].role == HB_ROLE_RETSITE || l->v[k].role == HB_ROLE_RET)
+			else if (is_exit(l->v[k].role))
 				exit_[lang][l->v[k].cls] = true;
 		}
 	}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reqgo.bpf.h - --follow-go: a goroutine that is started for a request belongs to that request. The probe
+ * stands behind the runtime's call of newproc1(), where the new goroutine has its id and nothing can
+ * have run it yet: what its starter was tied to is copied, of exchanges that are not over.
+ *
+ * What later reaches a goroutine that is there already, through a channel, is not seen here.
+ */
+#ifndef HBPROF_REQGO_BPF_H
+#define HBPROF_REQGO_BPF_H
+
+#include "reqcall.bpf.h"
+
+/*
+ * newproc1() runs on the thread's own stack, g0, for m.curg, which has executed the go statement
+ * (newproc(), newcoro(); runtime/proc.go, coro.go). *starter is 0 where no goroutine has: the runtime
+ * starts those of timers itself. m.g0 is the first member of m (runtime/runtime2.go, Go 1.20 to 1.26): a word
+ * that has come to stand in g's register is told by it. 0, or -1: that cannot be read.
+ */
+static __always_inline int find_starter(const struct hb_image *im, u64 g, u64 *starter)
+{
+	u64 m = 0, g0 = 0;
+
+	*starter = 0;
+	if (!im->curg_off || bpf_probe_read_user(&m, sizeof(m), (void *)(g + im->m_off)) ||
+	    bpf_probe_read_user(&g0, sizeof(g0), (void *)m) || g0 != g)
+		return -1;
+	return bpf_probe_read_user(starter, sizeof(*starter), (void *)(m + im->curg_off)) ? -1 : 0;
+}
+
+static __always_inline u64 goid_of(const struct hb_image *im, u64 g)
+{
+	u64 goid = 0;
+
+	if (im->goid_off)
+		bpf_probe_read_user(&goid, sizeof(goid), (void *)(g + im->goid_off));
+	return goid;
+}
+
+/* What the hit costs: a call that is open has it inside, or else the request. */
+static __always_inline void charge_start(const struct hit *h, const struct hb_site *s,
+					 struct hb_req_conn *c)
+{
+	u64 ns = cal.miss_ns[HB_LANG_GO][BOUNDED(s->cls, 7)];
+	struct hb_frame_key key = h->key;
+	struct hb_task *t = bpf_map_lookup_elem(&tasks, &key);
+
+	if (t && t->nr)
+		frame_at(t, t->nr - 1)->probe_ns += ns;
+	/* Of codec calls it becomes the request's when they end. */
+	if (c && !(t && t->active & req_codec_groups))
+		__sync_fetch_and_add(&c->late_probe_ns, ns);
+}
+
+/* The ties of a task that are worth to be copied; the connection of the last of them, or NULL. */
+static __always_inline struct hb_req_conn *copy_ties(const struct hb_req_task *from,
+						     struct hb_req_task *to)
+{
+	struct hb_req_conn *client = tied_conn(&from->tie[HB_REQ_CLIENT]);
+	struct hb_req_conn *server = tied_conn(&from->tie[HB_REQ_SERVER]);
+
+	if (client)
+		to->tie[HB_REQ_CLIENT] = from->tie[HB_REQ_CLIENT];
+	if (server)
+		to->tie[HB_REQ_SERVER] = from->tie[HB_REQ_SERVER];
+	return server ? server : client;
+}
+
+/* h->key.task is the goroutine that has made `made`. */
+static __always_inline void follow(const struct hit *h, const struct hb_image *im,
+				   const struct hb_site *s, u64 made)
+{
+	struct hb_frame_key key = h->key;
+	struct hb_req_task *from = bpf_map_lookup_elem(&req_tasks, &key), to = {};
+	struct hb_req_conn *c = NULL;
+	u64 goid = goid_of(im, key.task);
+
+	if (from && !(from->goid && goid && from->goid != goid))
+		c = copy_ties(from, &to);
+	charge_start(h, s, c);
+	if (!c)
+		return;
+	to.goid = goid_of(im, made);
+	key.task = made;
+	if (bpf_map_update_elem(&req_tasks, &key, &to, BPF_ANY))
+		req_count_n(HB_REQ_TASKS_FULL, 1);
+	else
+		req_count_n(HB_REQ_INHERITED, 1);
+}
+
+/* h->key.task is g0. A g that is used again may have the tie of an earlier goroutine: its id tells. */
+__noinline int hb_req_started(struct hit *h)
+{
+	u32 id = h ? h->site : 0, image;
+	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
+	struct hb_image *im;
+	u64 made = 0, starter;
+
+	if (!h || !s)
+		return 0;
+	image = s->image;
+	im = bpf_map_lookup_elem(&images, &image);
+	req_count_n(HB_REQ_STARTED, 1);
+	if (!im || hb_boundary_reg(h, 0, &made) || !made ||
+	    find_starter(im, h->key.task, &starter)) {
+		req_count_n(HB_REQ_START_UNREAD, 1);
+		return 0;
+	}
+	h->key.task = starter;
+	if (starter)
+		follow(h, im, s, made);
+	return 0;
+}
+
+static __always_inline int on_started(struct pt_regs *ctx, struct hit *h)
+{
+	arch_regs(ctx, h->regs);
+	h->key.task = arch_g(ctx);
+	return hb_req_started(h);
+}
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_bpf_reqgo.c - goroutines that a request's start, bpf/reqgo.bpf.h. */
+#include "reqworld.h"
+
+static int setup_go(void **state)
+{
+	int err = setup(state);
+
+	req_go = true;
+	req_goid_off = image_of_go()->goid_off;
+	cfg_follow_go = true;
+	return err;
+}
+
+/* A goroutine that has read a request from connection 1. */
+static struct w_task *reader(u64 goid)
+{
+	struct w_task *g = w_go(goid);
+
+	in_goroutine(g);
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	return g;
+}
+
+static void runs(struct w_task *g)
+{
+	w_run(g);
+	in_goroutine(g);
+}
+
+static void test_what_a_started_goroutine_calls_is_of_its_starters_request(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18), *g = reader(17);
+
+	w_start(child);
+	runs(child);
+	call(&c, 400);
+	runs(g);
+	call(&c, 50);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 450);
+	assert_int_equal(server()->codec_calls, 2);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 2);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 0);
+	assert_int_equal(count(HB_REQ_STARTED), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 1);
+	check_no_loss();
+}
+
+static void test_without_the_option_it_is_not(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18);
+
+	cfg_follow_go = false;
+	reader(17);
+	w_start(child);
+	runs(child);
+	call(&c, 400);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_STARTED), 0);
+}
+
+static void test_grandchildren_are_of_it_too(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *grandchild = w_go(19), *child = w_go(18);
+
+	reader(17);
+	w_start(child);
+	runs(child);
+	w_start(grandchild);
+	runs(grandchild);
+	call(&c, 400);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 2);
+}
+
+static void test_a_goroutine_that_lives_longer_than_the_request_is_late(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18), *g = reader(17);
+
+	w_start(child);
+	conn_write(1, 5, 100);
+	conn_read(1, 5, 100); /* the next request, of the starter alone */
+	runs(child);
+	call(&c, 400);
+	runs(g);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->count, 2);
+	assert_int_equal(server()->codec_ns, 0);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 0);
+}
+
+static void test_who_has_no_request_has_none_to_give(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18), *g = w_go(17);
+
+	runs(g);
+	conn_accept(1); /* an accept loop, which starts a goroutine for the connection */
+	w_start(child);
+	runs(child);
+	call(&c, 400);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_STARTED), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+	check_no_loss();
+}
+
+static void test_a_request_that_is_over_is_not_given_on(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18);
+
+	reader(17);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	w_start(child);
+	runs(child);
+	call(&c, 400);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 1);
+}
+
+static void test_a_g_that_is_used_again_has_the_request_of_its_new_goroutine(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18), *other = w_go(20);
+
+	reader(17);
+	w_start(child);
+	runs(child);
+	call(&c, 10);
+	/* It ends; a goroutine without a request starts another one in its g. */
+	w_reuse_g(child, 21);
+	runs(other);
+	w_start(child);
+	runs(child);
+	call(&c, 400);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_UNTIED_NS), 400);
+}
+
+static void test_a_goroutine_in_the_g_of_another_gives_on_nothing(void **state)
+{
+	struct w_task *child = w_go(18), *g = reader(17);
+
+	w_reuse_g(g, 30);
+	runs(g);
+	w_start(child);
+	assert_int_equal(count(HB_REQ_STARTED), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+}
+
+static void test_both_sides_are_given_on_and_the_servers_comes_first(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18);
+
+	conns[2].sk.__sk_common.skc_num = 50000;
+	reader(17);
+	conn_connect(2, 0);
+	conn_write(2, 5, 10);
+	conn_read(2, 5, 10);
+	w_start(child);
+	runs(child);
+	call(&c, 100);
+	conn_write(1, 5, 100);
+	conn_gone(1); /* now there is only the client's */
+	call(&c, 70);
+	conn_write(2, 5, 10);
+	assert_int_equal(server()->codec_ns, 100);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
+	assert_int_equal(count(HB_REQ_LATE_NS), 70);
+}
+
+static void test_what_a_started_goroutine_reads_itself_does_not_take_it_from_the_request(
+	void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18);
+
+	conns[2].sk.__sk_common.skc_num = 50000;
+	reader(17);
+	w_start(child);
+	runs(child);
+	conn_connect(2, 0);
+	conn_write(2, 5, 10);
+	conn_read(2, 5, 10);
+	call(&c, 100);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 100);
+}
+
+static void test_a_timers_goroutine_has_no_starter(void **state)
+{
+	struct w_task *child = w_go(18);
+
+	reader(17);
+	w.no_curg = true;
+	w_start(child);
+	assert_int_equal(count(HB_REQ_STARTED), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+	check_no_loss();
+}
+
+static void test_a_starter_that_cannot_be_told_is_counted(void **state)
+{
+	struct w_task *child = w_go(18);
+
+	reader(17);
+	w.m_lost = true;
+	w_start(child);
+	w.m_lost = false;
+	image_of_go()->curg_off = 0;
+	w_start(child);
+	assert_int_equal(count(HB_REQ_STARTED), 2);
+	assert_int_equal(count(HB_REQ_START_UNREAD), 2);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+}
+
+static void test_no_room_for_the_tie_is_counted(void **state)
+{
+	struct w_task *child = w_go(18);
+
+	kernel__map_resize(HOST_MAP(REQ_TASKS), 1);
+	reader(17);
+	w_start(child);
+	assert_int_equal(count(HB_REQ_TASKS_FULL), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+}
+
+static void test_what_the_start_costs_is_not_in_the_request(void **state)
+{
+	struct w_task *child = w_go(18);
+
+	cal.miss_ns[HB_LANG_GO][0] = 700;
+	reader(17);
+	w_pass(5000);
+	w_start(child);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->sum_ns, 5005 - 700);
+}
+
+static void test_nor_is_it_in_a_call_and_it_is_subtracted_once(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *child = w_go(18);
+
+	cal.miss_ns[HB_LANG_GO][0] = 700;
+	reader(17);
+	w_call(c.f, D2, c.ra);
+	w_pass(5000);
+	w_start(child);
+	w_ret(c.f, D2, c.ra);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 5000 - 700);
+	assert_int_equal(server()->sum_ns, 5005 - 700);
+}
+
+#define G(name) cmocka_unit_test_setup_teardown(name, setup_go, w_fini)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		G(test_what_a_started_goroutine_calls_is_of_its_starters_request),
+		G(test_without_the_option_it_is_not),
+		G(test_grandchildren_are_of_it_too),
+		G(test_a_goroutine_that_lives_longer_than_the_request_is_late),
+		G(test_who_has_no_request_has_none_to_give),
+		G(test_a_request_that_is_over_is_not_given_on),
+		G(test_a_g_that_is_used_again_has_the_request_of_its_new_goroutine),
+		G(test_a_goroutine_in_the_g_of_another_gives_on_nothing),
+		G(test_both_sides_are_given_on_and_the_servers_comes_first),
+		G(test_what_a_started_goroutine_reads_itself_does_not_take_it_from_the_request),
+		G(test_a_timers_goroutine_has_no_starter),
+		G(test_a_starter_that_cannot_be_told_is_counted),
+		G(test_no_room_for_the_tie_is_counted),
+		G(test_what_the_start_costs_is_not_in_the_request),
+		G(test_nor_is_it_in_a_call_and_it_is_subtracted_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -185,10 +185,12 @@ check_servers() {
     done
     check epoll_server -mode tail -n 200 -g 2 -- "cJSON_ParseWithLength 200 200 0 60316 8807 0" \
         "cJSON_ParseWithLengthOpts 0 200 0 0 0 0" "cJSON_PrintUnformatted 200 200 0 60316 8807 0"
-    for mode in json handoff tls sql "json -short" "json -unix"; do
+    for mode in json handoff relay pool tls sql "json -short" "json -unix"; do
         check goserver -mode $mode -n 120 -g 4 -- "$json.Marshal 120 120 0 15360 128 0" \
             "$json.Unmarshal 120 120 0 15360 128 0"
     done
+    check goserver -mode fan -n 120 -g 4 -- "$json.Marshal 240 240 0 1200 5 0" \
+        "$json.Unmarshal 120 120 0 15360 128 0"
     check goserver -mode stream -n 200 -g 2 -tail -work sleep -ns 50000 -- \
         "$json.(*Encoder).Encode 200 200 0 60516 8808 0" \
         "$json.(*Decoder).Decode 200 200 0 60316 8807 0"

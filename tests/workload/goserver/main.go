@@ -37,7 +37,10 @@ type mode struct {
 var modes = []mode{
 	{"json", useMarshal, (*server).handleJSON},
 	{"stream", useStreams, (*server).handleStream},
-	{"handoff", useMarshal, (*server).handleHandoff},
+	{"handoff", useGoroutines, (*server).handleHandoff},
+	{"relay", useGoroutines, (*server).handleRelay},
+	{"pool", useGoroutines, (*server).handlePool},
+	{"fan", useGoroutines, (*server).handleFan},
 	{"tls", useTLS, (*server).handleJSON},
 	{"sql", useSQL, (*server).handleJSON},
 }
@@ -98,22 +101,6 @@ func (s *server) handleJSON() http.HandlerFunc {
 		}
 		ns := s.respond(w, r, body)
 		s.Log.Handlers.Add(truth.Now()-t0, ns)
-	}
-}
-
-// handleHandoff has another goroutine do all that the request needs.
-func (s *server) handleHandoff() http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		t0 := truth.Now()
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		ns := make(chan int64)
-		go func() { ns <- s.respond(w, r, body) }()
-		sum := <-ns
-		s.Log.Handlers.Add(truth.Now()-t0, sum)
 	}
 }
 

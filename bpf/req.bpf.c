@@ -32,16 +32,17 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* include/linux/socket.h, include/linux/net.h, include/uapi/linux/stat.h, errno-base.h, errno.h */
-#define AF_UNIX	     1
-#define AF_INET	     2
-#define AF_INET6     10
-#define SOCK_STREAM  1
-#define SOCK_DGRAM   2
-#define S_IFMT	     0170000
-#define S_IFSOCK     0140000
-#define EINPROGRESS  115
-#define MSG_PEEK     2
-#define MSG_ERRQUEUE 0x2000
+#define AF_UNIX	      1
+#define AF_INET	      2
+#define AF_INET6      10
+#define SOCK_STREAM   1
+#define SOCK_DGRAM    2
+#define S_IFMT	      0170000
+#define S_IFSOCK      0140000
+#define EINPROGRESS   115
+#define IPPROTO_MPTCP 262
+#define MSG_PEEK      2
+#define MSG_ERRQUEUE  0x2000
 
 /* System calls that threads are in. A full map is HB_REQ_CALLS_FULL. */
 struct {
@@ -265,7 +266,7 @@ int hb_req_enter(struct sys_enter *ctx)
 	cookie = bpf_get_attach_cookie(ctx);
 	if (looks_only(ctx, cookie))
 		return 0;
-	if (cookie & (HB_REQ_OP_BUF | HB_REQ_OP_IOV | HB_REQ_OP_MSG))
+	if (cookie & (HB_REQ_OP_BUF | HB_REQ_OP_IOV | HB_REQ_OP_MSG | HB_REQ_OP_MMSG))
 		call.buf = ctx->arg[1];
 	if (cookie & HB_REQ_OP_SPLICE)
 		call.fd |= ctx->arg[2] << 32;
@@ -304,11 +305,33 @@ static __always_inline int io_sock(const struct hb_req_call *call, u64 cookie, s
 	return 0;
 }
 
-/* user/msghdr and iovec of include/linux/socket.h, include/uapi/linux/uio.h. */
+/* user_msghdr, mmsghdr and iovec of include/linux/socket.h, include/uapi/linux/uio.h. */
 struct user_iov {
 	u64 base, len;
 };
-#define MSG_IOV_OFF 16
+#define MSG_IOV_OFF   16
+#define MMSG_LEN_OFF  56
+#define MMSG_BYTES    64
+#define MMSG_MESSAGES 64 /* more of them in one call are not looked at */
+
+/* What sendmmsg(2) and recvmmsg(2) return are messages; how long each was stands behind it. */
+__noinline int hb_req_mmsg(struct io *io)
+{
+	u64 bytes = 0;
+	u32 len = 0;
+
+	if (!io)
+		return 0;
+	for (u32 i = 0; i < MMSG_MESSAGES && i < io->bytes; i++) {
+		void *at = (void *)(io->buf + i * MMSG_BYTES + MMSG_LEN_OFF);
+
+		if (bpf_probe_read_user(&len, sizeof(len), at))
+			break;
+		bytes += len;
+	}
+	io->bytes = bytes;
+	return 0;
+}
 
 /* Where the data is, and how much of it is in one piece: of a vector, the first part. */
 static __always_inline void find_data(struct io *io, u64 cookie)
@@ -316,11 +339,13 @@ static __always_inline void find_data(struct io *io, u64 cookie)
 	struct user_iov iov = {};
 	u64 at = io->buf;
 
+	if (cookie & HB_REQ_OP_MMSG)
+		hb_req_mmsg(io);
 	io->have = io->bytes;
-	if (!(cookie & (HB_REQ_OP_IOV | HB_REQ_OP_MSG)))
+	if (!(cookie & (HB_REQ_OP_IOV | HB_REQ_OP_MSG | HB_REQ_OP_MMSG)))
 		return;
 	io->buf = 0;
-	if (cookie & HB_REQ_OP_MSG &&
+	if (cookie & (HB_REQ_OP_MSG | HB_REQ_OP_MMSG) &&
 	    bpf_probe_read_user(&at, sizeof(at), (void *)(at + MSG_IOV_OFF)))
 		return;
 	if (bpf_probe_read_user(&iov, sizeof(iov), (void *)at))
@@ -347,6 +372,8 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 	if (io->op > HB_REQ_OP_WRITE)
 		return 0;
 	find_data(io, cookie);
+	if (!io->bytes)
+		return 0; /* messages, and none with data */
 	return on_data(&id, c, io);
 }
 
@@ -394,6 +421,24 @@ int hb_req_uring(struct sys_exit *ctx)
 	return 0;
 }
 
+/*
+ * A socket of Multipath TCP is several of TCP, and tcp_destroy_sock is of those. It is over when it is closed
+ * and nobody has it open any more; or closed once more, as close() does with one that was reset while it
+ * was open (net/mptcp/protocol.c, __mptcp_close()).
+ */
+static __always_inline void on_multipath_closed(struct sock *sk, int from)
+{
+	u64 key = (u64)sk;
+	struct hb_req_conn *c;
+
+	if (from != TCP_CLOSE && BPF_CORE_READ(sk, sk_socket))
+		return;
+	queue_drop(key);
+	c = bpf_map_lookup_elem(&req_conns, &key);
+	if (c)
+		conn_end(key, c);
+}
+
 /* Args: include/trace/events/sock.h. Runs in whatever task is interrupted, but for listen(), which is the
  * caller's own: whoever starts to listen while requests are recorded. */
 SEC("raw_tp/inet_sock_set_state")
@@ -404,8 +449,10 @@ int hb_req_state(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!recording)
 		return 0;
-	if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED)
+	if (to == TCP_ESTABLISHED && (from == TCP_SYN_RECV || from == TCP_LISTEN))
 		queue_add((u64)sk, BPF_CORE_READ(sk, __sk_common.skc_num));
+	else if (to == TCP_CLOSE && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP)
+		on_multipath_closed(sk, from);
 	else if (to == TCP_LISTEN && req_proc(current_pid_tgid() >> 32) >= 0)
 		remember_port(BPF_CORE_READ(sk, __sk_common.skc_num));
 	return 0;

@@ -14,6 +14,7 @@
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_RECV	3
+#define TCP_CLOSE	7
 #define TCP_LISTEN	10
 
 /* When a connection was made, by its struct sock. The oldest makes room: its wait is not known then. No
@@ -25,7 +26,8 @@ struct {
 	__type(value, u64); /* ns of CLOCK_MONOTONIC */
 } req_queue SEC(".maps");
 
-/* The handshake of TCP is over: accept() may take it from here on. */
+/* The handshake of TCP is over: accept() may take it from here on. A socket of Multipath TCP comes there from the
+ * state of who listens, which it was copied from. */
 static __always_inline void queue_add(u64 sk, u16 port)
 {
 	u64 now = bpf_ktime_get_ns();

@@ -174,6 +174,8 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+	u16 sk_protocol;	  /* before 5.6 of 8 bits, in a bitfield */
+	struct socket *sk_socket; /* NULL: closed by everybody */
 };
 
 struct socket {
@@ -190,8 +192,8 @@ struct task_struct {
 	pid_t tgid;	    /* a process */
 	u64 start_time;	    /* CLOCK_MONOTONIC ns */
 	u64 start_boottime; /* CLOCK_BOOTTIME ns: field 22 of /proc/PID/stat, which is in ticks */
-	long unsigned int nvcsw;  /* voluntary context switches */
-	long unsigned int nivcsw; /* involuntary */
+	long unsigned int nvcsw;   /* voluntary context switches */
+	long unsigned int nivcsw;  /* involuntary */
 	long unsigned int min_flt; /* page faults that needed no device */
 	long unsigned int maj_flt; /* that did */
 #if defined(__TARGET_ARCH_x86)

@@ -25,6 +25,7 @@ enum hb_req_op {
 #define HB_REQ_OP_IOV	 0x40 /* flag: the second argument is an array of struct iovec */
 #define HB_REQ_OP_MSG	 0x80 /* flag: it is a struct msghdr; the third argument are MSG_ flags */
 #define HB_REQ_OP_RECV	 0x100 /* flag: the fourth argument are MSG_ flags */
+#define HB_REQ_OP_MMSG	 0x200 /* flag: the second argument is an array of struct mmsghdr */
 
 enum hb_req_side {
 	HB_REQ_SERVER,	/* exchanges on accepted connections; port: the local one */

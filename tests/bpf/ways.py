@@ -7,6 +7,10 @@ does not matter here, so that it just has libcjson loaded. Modes:
   expect   the client waits for "100 Continue" before it sends the body
   peek     looks at the data before it reads it
   message  HTTP/2's preface and frames, by recvmsg()
+  vector2  preadv2() and pwritev2()
+  several  recvmmsg() and sendmmsg(), of two messages each
+  zerocopy sends by MSG_ZEROCOPY, and asks what has become of that
+  mptcp    Multipath TCP at both ends
 """
 import ctypes
 import os
@@ -21,8 +25,32 @@ BODY, ANSWER = b'{"a": 1}', b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
+SO_ZEROCOPY, MSG_ZEROCOPY, IPPROTO_MPTCP = 60, 0x4000000, 262
+
+libc = ctypes.CDLL(None, use_errno=True)
 mode = sys.argv[1]
 bytes_in = bytes_out = 0
+
+
+class Vec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+
+class MMsg(ctypes.Structure):
+    """struct mmsghdr of sendmmsg(2)."""
+    _fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint32), ("vec", ctypes.c_void_p),
+                ("vecs", ctypes.c_size_t), ("control", ctypes.c_void_p),
+                ("controllen", ctypes.c_size_t), ("flags", ctypes.c_size_t), ("len", ctypes.c_size_t)]
+
+
+def messages(sock, call, buffers):
+    """The lengths of what has moved."""
+    vecs = [Vec(ctypes.cast(b, ctypes.c_void_p), len(b)) for b in buffers]
+    at = (MMsg * len(vecs))(*(MMsg(vec=ctypes.addressof(v), vecs=1) for v in vecs))
+    rest = (None,) if call.__name__ == "recvmmsg" else ()
+    n = call(sock.fileno(), at, len(vecs), 0x10000 if rest else 0, *rest)  # MSG_WAITFORONE
+    assert n > 0
+    return [at[i].len for i in range(n)]
 
 
 def over_tls(sock, side):
@@ -46,12 +74,21 @@ def request(sock, nr):
         sock.sendall(BODY)
     else:
         sock.sendall(HEAD + BODY)
-    assert sock.recv(4096) == ANSWER
+    got = b""
+    while len(got) < len(ANSWER) and ANSWER.startswith(got):
+        got += sock.recv(4096) or b"the end"
+    assert got == ANSWER
+
+
+def tcp_socket():
+    return socket.socket(proto=IPPROTO_MPTCP if mode == "mptcp" else 0)
 
 
 def clients(port):
     for _ in range(CONNECTIONS):
-        sock = over_tls(socket.create_connection(("127.0.0.1", port)), ssl.PROTOCOL_TLS_CLIENT)
+        sock = tcp_socket()
+        sock.connect(("127.0.0.1", port))
+        sock = over_tls(sock, ssl.PROTOCOL_TLS_CLIENT)
         for nr in range(REQUESTS):
             request(sock, nr)
         sock.close()
@@ -61,6 +98,13 @@ def receive(sock):
     global bytes_in
     if mode == "peek":
         sock.recv(16, socket.MSG_PEEK)
+    if mode == "vector2":
+        bytes_in += (n := os.preadv(sock.fileno(), [bytearray(4096)], -1))
+        return n
+    if mode == "several":
+        got = [ctypes.create_string_buffer(20), ctypes.create_string_buffer(4096)]
+        bytes_in += (n := sum(messages(sock, libc.recvmmsg, got)))
+        return n
     got = sock.recvmsg(4096)[0] if mode == "message" else sock.recv(4096)
     bytes_in += len(got)
     return got
@@ -68,7 +112,20 @@ def receive(sock):
 
 def answer(sock, text):
     global bytes_out
-    sock.sendall(text)
+    if mode == "vector2":
+        assert os.pwritev(sock.fileno(), [text[:5], text[5:]], -1) == len(text)
+    elif mode == "several":
+        parts = [ctypes.create_string_buffer(t, len(t)) for t in (text[:5], text[5:])]
+        assert sum(messages(sock, libc.sendmmsg, parts)) == len(text)
+    elif mode == "zerocopy":
+        sock.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+        assert sock.send(text, MSG_ZEROCOPY) == len(text)
+        try:
+            sock.recvmsg(0, 512, socket.MSG_ERRQUEUE)
+        except BlockingIOError:  # the client has not read it yet
+            pass
+    else:
+        sock.sendall(text)
     bytes_out += len(text)
 
 
@@ -89,7 +146,9 @@ def serve(listener):
 
 def main():
     ctypes.CDLL("libcjson.so.1")
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = tcp_socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(f"PID {os.getpid()}\nREADY", flush=True)
     sys.stdin.readline()
     child = os.fork()

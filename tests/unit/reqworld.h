@@ -23,7 +23,10 @@
 
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_RECV	3
+#define TCP_CLOSE	7
 #define TCP_LISTEN	10
+
+#define IPPROTO_MPTCP	262
 
 /* The contexts, as req.bpf.c has them. */
 struct sys_enter {

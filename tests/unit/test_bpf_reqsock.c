@@ -10,6 +10,13 @@ static void listen_on(u32 port)
 	kernel__map_set(HOST_MAP(REQ_PORTS), &port, &one);
 }
 
+static void one_request(void)
+{
+	conn_read(1, 5, 100);
+	w_pass(90);
+	conn_write(1, 10, 50);
+}
+
 /* ---- the queue ---- */
 
 static void test_the_wait_for_accept_is_from_the_third_packet_to_its_return(void **state)
@@ -88,6 +95,85 @@ static void test_a_queue_that_cannot_be_kept_makes_waits_unknown(void **state)
 	assert_int_equal(server()->queued, 0);
 }
 
+/* ---- Multipath TCP ---- */
+
+static void test_a_connection_of_multipath_tcp_waits_and_ends_like_others(void **state)
+{
+	listen_on(PORT);
+	w_thread(5);
+	conns[1].sk.sk_protocol = IPPROTO_MPTCP;
+	conns[1].sk.sk_socket = &conns[1].socket;
+	conn_state(1, TCP_LISTEN, TCP_ESTABLISHED);
+	w_pass(90);
+	conn_accept(1);
+	one_request();
+	conn_state(1, TCP_ESTABLISHED, TCP_CLOSE); /* reset, and still open */
+	assert_int_equal(count(HB_REQ_CLOSED), 0);
+	conn_state(1, TCP_CLOSE, TCP_CLOSE); /* close() */
+	assert_int_equal(count(HB_REQ_CLOSED), 1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->queued, 1);
+	assert_int_equal(server()->queued_sum_ns, 100);
+	check_begun(0);
+}
+
+static void test_one_that_was_closed_first_ends_when_its_last_byte_has_arrived(void **state)
+{
+	w_thread(5);
+	conns[1].sk.sk_protocol = IPPROTO_MPTCP;
+	conn_accept(1);
+	one_request();
+	conn_state(1, 5, TCP_CLOSE);
+	assert_int_equal(count(HB_REQ_CLOSED), 1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(kernel__map_nr(HOST_MAP(REQ_CONNS)), 0);
+}
+
+static void test_the_close_of_a_plain_socket_is_left_to_its_end(void **state)
+{
+	w_thread(5);
+	conns[1].sk.sk_protocol = 6;
+	conn_accept(1);
+	one_request();
+	conn_state(1, TCP_CLOSE, TCP_CLOSE);
+	assert_int_equal(count(HB_REQ_CLOSED), 0);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_CLOSED), 1);
+}
+
+/* ---- several messages ---- */
+
+static void says_messages(u32 nr, u32 len)
+{
+	for (u32 i = 0; i < nr; i++)
+		kernel__user_write(BUF + i * 64 + 56, &len, sizeof(len));
+}
+
+static void test_messages_count_by_their_bytes(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	says_messages(3, 70);
+	sys_call(HB_REQ_OP_READ | HB_REQ_OP_MMSG | HB_REQ_OP_RECV, 1, 5, 3);
+	says_messages(2, 40);
+	sys_call(HB_REQ_OP_WRITE | HB_REQ_OP_MMSG, 1, 5, 2);
+	conn_gone(1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->bytes_in, 210);
+	assert_int_equal(server()->bytes_out, 80);
+	check_begun(0);
+}
+
+/* At the end of the data a message is there, of no bytes. */
+static void test_messages_without_bytes_are_no_data(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	says_messages(1, 0);
+	sys_call(HB_REQ_OP_READ | HB_REQ_OP_MMSG | HB_REQ_OP_RECV, 1, 5, 1);
+	assert_int_equal(count(HB_REQ_BEGUN), 0);
+}
+
 /* ---- processes ---- */
 
 #define PARENT 0
@@ -121,13 +207,6 @@ static struct hb_req_row *server_of(u16 proc)
 	u32 *i = kernel__map_at(HOST_MAP(REQ_ROW_IDS), 0, &key);
 
 	return i ? row_at(*i) : &none;
-}
-
-static void one_request(void)
-{
-	conn_read(1, 5, 100);
-	w_pass(90);
-	conn_write(1, 10, 50);
 }
 
 static void test_a_request_is_of_the_process_that_reads_it_not_of_who_accepts(void **state)
@@ -190,6 +269,11 @@ int main(void)
 		T(test_a_port_that_is_listened_on_later_is_known_before_its_first_accept),
 		T(test_what_is_left_of_a_connection_goes_with_its_socket),
 		T(test_a_queue_that_cannot_be_kept_makes_waits_unknown),
+		T(test_a_connection_of_multipath_tcp_waits_and_ends_like_others),
+		T(test_one_that_was_closed_first_ends_when_its_last_byte_has_arrived),
+		T(test_the_close_of_a_plain_socket_is_left_to_its_end),
+		T(test_messages_count_by_their_bytes),
+		T(test_messages_without_bytes_are_no_data),
 		T(test_a_request_is_of_the_process_that_reads_it_not_of_who_accepts),
 		T(test_a_child_that_is_not_measured_yet_is_its_parents),
 		T(test_children_are_looked_for_only_where_there_are_any),

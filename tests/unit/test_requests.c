@@ -262,7 +262,8 @@ static void test_who_only_accepts_has_a_row_of_what_it_did(void **state)
 	r->requests->row[1].queued = 0;
 	text = printed(r, REPORT_TABLE);
 	json = printed(r, REPORT_JSON);
-	assert_non_null(strstr(text, "port 8080, no request was answered; 4 connections waited"));
+	assert_non_null(strstr(
+		text, "port 8080, no request by the rule of connections; 4 connections waited"));
 	assert_non_null(strstr(json, "\"queued_sum_ns\": 8000"));
 	assert_non_null(strstr(json, "\"queued_sum_ns\": null")); /* the handler's */
 	free(text);

@@ -210,7 +210,7 @@ static void print_parts(struct view *v, const struct m_request *q)
 	if (q->latency.count)
 		add_system_calls(&s, q);
 	else
-		strbuf__adds(&s, " no request was answered");
+		strbuf__adds(&s, " no request by the rule of connections");
 	add_queued(&s, q);
 	if (q->paused)
 		strbuf__addf(

@@ -7,7 +7,7 @@
 
 #include "trace/requests.h"
 
-#define REQUESTS_LINKS 32
+#define REQUESTS_LINKS 40
 
 struct bpf_link;
 

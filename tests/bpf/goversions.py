@@ -30,14 +30,19 @@ def counted(version, stripped):
     return m.judge(wrong)
 
 
-failed = build()
-if failed and os.environ.get("HB_CI") == "1":
-    ok(False, "the program builds with each release of Go", failed)
-for version in VERSIONS:
-    for stripped in (False, True):
-        sentence = f"each call of a {'stripped ' if stripped else ''}program by Go {version} is counted"
-        if os.path.exists(f"{OUT}/goversions_{version}"):
-            test(sentence, counted, version, stripped)
-        else:
-            skip(sentence, failed.splitlines()[-1])
-done()
+def main():
+    failed = build()
+    if failed and os.environ.get("HB_CI") == "1":
+        ok(False, "the program builds with each release of Go", failed)
+    for version in VERSIONS:
+        for stripped in (False, True):
+            sentence = f"each call of a {'stripped ' if stripped else ''}program by Go {version} is counted"
+            if os.path.exists(f"{OUT}/goversions_{version}"):
+                test(sentence, counted, version, stripped)
+            else:
+                skip(sentence, failed.splitlines()[-1])
+    done()
+
+
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,7 @@ var (
 	n      = flag.Int("n", 500, "rounds of each worker")
 	g      = flag.Int("g", 4, "workers")
 	procs  = flag.Int("procs", 2, "GOMAXPROCS")
+	serve  = flag.Bool("serve", false, "serve as many requests to as many clients instead, with goroutines")
 	nowait = flag.Bool("nowait", false, "do not wait for stdin at start and end")
 
 	marshal   = newFunc("encoding/json", "encode", "encoding/json.Marshal")
@@ -216,13 +217,17 @@ func main() {
 	flag.Parse()
 	runtime.GOMAXPROCS(*procs)
 	in := bufio.NewReader(os.Stdin)
+	runtime.GC() // which starts its goroutines, once
 	fmt.Printf("PID %d\nREADY\n", os.Getpid())
 	wait(in)
 	var all sync.WaitGroup
 	stop := make(chan bool)
 	go collect(stop)
 	all.Add(*g)
-	for i := 0; i < *g; i++ {
+	if *serve {
+		clients(&all)
+	}
+	for i := 0; i < *g && !*serve; i++ {
 		go worker(&all)
 	}
 	all.Wait()
@@ -230,6 +235,10 @@ func main() {
 	for _, f := range funcs {
 		fmt.Printf("TRUTH %s %s %s calls=%d entries=%d errors=%d size_sum=%d size_max=%d abandoned=%d\n",
 			f.codec, f.op, f.name, f.calls, f.entries, f.errors, f.sizeSum, f.sizeMax, f.abandoned)
+	}
+	if *serve {
+		count := *n * *g
+		fmt.Printf("REQUESTS rule=connection count=%d\nGOROUTINES handlers=%d\n", count, 2*count)
 	}
 	fmt.Printf("LIBRARY encoding/json %s\nCHECKSUM %d\nDONE\n", runtime.Version(), checksum)
 	wait(in)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""--follow-go: codec calls of goroutines that a request has started belong to it. Handlers of goserver hand
+their work on in ways whose number of goroutines is known, and so does a server by each release of Go.
+"""
+import os
+import re
+
+from exact import Measured, check_exact
+from goversions import VERSIONS, build
+from live import WORK, Broken, done, ok, skip, test
+from reqcheck import balance, rows, said
+
+# net/http starts this one itself, for each request.
+READ_AHEAD = "net/http.(*connReader).backgroundRead"
+# The runtime may start some of its own, for whoever happens to need them first: at most that many.
+RUNTIMES_OWN = 8
+
+
+def started(lines):
+    for line in lines:
+        m = re.match(r"^GOROUTINES handlers=(\d+)", line)
+        if m:
+            return int(m[1])
+    raise Broken("no GOROUTINES:\n" + "\n".join(lines))
+
+
+def entries(report, function):
+    return sum(f["entries"] for f in report["functions"] if f["function"] == function)
+
+
+def tied(m, untied, wrong):
+    """All codec calls are accounted for, and so many are untied."""
+    n = m.report["request_coverage"]
+    codecs = [line for line in m.lines if line.startswith("TRUTH encoding/json ")]
+    calls = sum(int(re.search(r" calls=(\d+)", line)[1]) for line in codecs)
+    got = {k: n[k] for k in ("tied_calls", "apart_calls", "late_calls", "untied_calls")}
+    want = {"tied_calls": calls - untied, "apart_calls": 0, "late_calls": 0, "untied_calls": untied}
+    if got != want:
+        wrong.append(f"of {calls} codec calls {got}, not {want}")
+
+
+def goroutines(m, want, wrong):
+    n = m.report["request_coverage"]
+    if not want <= n["goroutines_inherited"] <= want + RUNTIMES_OWN:
+        wrong.append(f"{n['goroutines_inherited']} goroutines inherited, not {want}")
+    if n["goroutines_started"] < n["goroutines_inherited"]:
+        wrong.append(f"fewer were started: {n['goroutines_started']}")
+
+
+def handled(mode, untied):
+    m = Measured(f"goserver -mode {mode} -n 500 -g 4 -ns 5000", "--requests", "--follow-go",
+                 "--no-children", f"--probe={READ_AHEAD}")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    truth, n = said(m.lines, "connection"), m.report["request_coverage"]
+    if [r["count"] for r in rows(m.report, "server")] != [truth["count"]]:
+        wrong.append(f"requests: {rows(m.report, 'server')}, not {truth}")
+    if n["follow_go"] != "on":
+        wrong.append(f"follow_go: {n['follow_go']}")
+    tied(m, untied, wrong)
+    goroutines(m, started(m.lines) + entries(m.report, READ_AHEAD), wrong)
+    return m.judge(wrong)
+
+
+def without_it():
+    m = Measured("goserver -mode relay -n 200 -g 4 -ns 1000", "--requests", "--no-children")
+    wrong = check_exact(m.report, m.lines)
+    n = m.report["request_coverage"]
+    tied(m, 400, wrong)
+    if n["goroutines_started"] or n["follow_go"] is not None:
+        wrong.append(f"goroutines are followed: {n}")
+    return m.judge(wrong)
+
+
+def no_go():
+    """Nothing to follow is said, and nothing else is different."""
+    m = Measured("epoll_server -mode rw -n 200 -g 4 -ns 1000", "--requests", "--follow-go", "--no-children")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    n = m.report["request_coverage"]
+    if not (n["follow_go"] or "").startswith("n/a (") or n["goroutines_started"]:
+        wrong.append(f"goroutines of a program in C: {n}")
+    return m.judge(wrong)
+
+
+def by_release(version, stripped):
+    name = f"codecs/goversions_{version}" + ("_stripped" if stripped else "")
+    m = Measured(f"{name} -serve -n 250 -g 4 -procs 4", "--requests", "--follow-go", "--no-children")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    truth = said(m.lines, "connection")
+    if [r["count"] for r in rows(m.report, "server")] != [truth["count"]]:
+        wrong.append(f"requests: {rows(m.report, 'server')}, not {truth}")
+    tied(m, 0, wrong)
+    goroutines(m, started(m.lines), wrong)
+    return m.judge(wrong)
+
+
+def releases():
+    failed = build()
+    if failed and os.environ.get("HB_CI") == "1":
+        ok(False, "the program builds with each release of Go", failed)
+    for version in VERSIONS:
+        for stripped in (False, True):
+            sentence = f"goroutines of a {'stripped ' if stripped else ''}program by Go {version} are followed"
+            if os.path.exists(f"{WORK}/codecs/goversions_{version}"):
+                test(sentence, by_release, version, stripped)
+            else:
+                skip(sentence, failed.splitlines()[-1])
+
+
+test("calls in a goroutine that the handler has started are of the request", handled, "handoff", 0)
+test("so are those of one that such a goroutine has started", handled, "relay", 0)
+test("and those of several at the same time", handled, "fan", 0)
+test("those of goroutines that were there before are said to be untied", handled, "pool", 1000)
+test("without the option none of them is followed", without_it)
+test("a program in C has no goroutines to follow, which is said", no_go)
+releases()
+done()

@@ -145,6 +145,8 @@ struct thread_struct {
 
 struct signal_struct {
 	atomic_t live; /* threads that have not begun to end */
+	long unsigned int nvcsw;  /* voluntary context switches of threads that have ended */
+	long unsigned int nivcsw; /* involuntary */
 };
 
 struct inode {
@@ -199,6 +201,11 @@ struct task_struct {
 #if defined(__TARGET_ARCH_x86)
 	struct thread_struct thread;
 #endif
+};
+
+/* What an iterator over tasks is given; NULL behind the last one. */
+struct bpf_iter__task {
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop

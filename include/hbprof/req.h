@@ -162,6 +162,15 @@ struct hb_req_world {
 	u32 pad;
 };
 
+/* Context switches of a process so far: of all threads that it has had. */
+struct hb_switches {
+	u64 voluntary;
+	u64 involuntary;
+	u64 gone;    /* both, of threads that have ended */
+	u32 threads; /* that have not */
+	u32 pass;    /* of reading that saw it */
+};
+
 /* Counters beside the rows. Losses first. */
 enum hb_req_counter {
 	/* What could not be followed. */

@@ -2,27 +2,30 @@
 """What the Go runtime and the scheduler do to processes whose requests are recorded, against what the
 programs of tests/workload count of themselves.
 """
+import os
+import sys
+
 from exact import Measured, check_exact
-from live import Broken, done, test
+from live import Broken, Hbprof, Workload, done, test
 
 
 def rows(report, side):
     return [r for r in report["requests"] if r["side"] == side]
 
 
-def told_stops(lines):
-    """The program's line STOPS: what its own runtime has counted."""
+def told(lines, word):
+    """A line of the program's own counts."""
     for line in lines:
-        if line.startswith("STOPS "):
+        if line.startswith(f"{word} "):
             return {k: int(v) for k, v in (x.split("=") for x in line.split()[1:])}
-    raise Broken("no STOPS:\n" + "\n".join(lines))
+    raise Broken(f"no {word}:\n" + "\n".join(lines))
 
 
 def check_pauses(m, wrong):
     """As many as the runtime has counted, and none shorter than it says it took until goroutines stood still.
     Its own total goes on, after every other stop, while it wakes threads, which takes their time; how much
     that is, and what is longer here, is the scheduler's affair: the bound there is a wide one."""
-    truth, stop = told_stops(m.lines), "runtime.stopTheWorldWithSema"
+    truth, stop = told(m.lines, "STOPS"), "runtime.stopTheWorldWithSema"
     (p,) = m.report["request_processes"]
     got, row = p["pauses"], [r for r in m.report["rows"] if r["function"] == stop]
     n = truth["count"]
@@ -69,7 +72,46 @@ def no_stops_to_be_seen():
     return m.judge(wrong)
 
 
+def switches(mode):
+    """The kernel's own count of the process, which it reads from READY to DONE; hbprof begins a little earlier
+    and ends a little later, while the process waits."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ways.py")
+    with Workload(f"ways.py {mode}", [sys.executable, script, mode]) as w, \
+         Hbprof(w.pid, "--requests", "--no-children") as h:
+        h.wait_measuring()
+        w.run()
+        report = h.report()
+        w.finish()
+    truth, (p,), wrong = told(w.lines.seen, "SWITCHES"), report["request_processes"], []
+    for kind, n in truth.items():
+        got = p[f"{kind}_switches"]
+        if got is None or not n <= got <= n + 50:
+            wrong.append(f"{kind}: {got}, the program says {n}")
+        elif abs(p[f"{kind}_per_request"] - got / 200) > 0.001:
+            wrong.append(f"{kind}: {p[f'{kind}_per_request']} for each of 200 requests: {got}")
+    if p["requests"] != 200 or truth["voluntary"] < 5:
+        wrong.append(f"{p} {truth}")
+    return wrong
+
+
+def switches_after_the_end():
+    """Until its parent has looked, its numbers are there."""
+    wrong = []
+    with Workload("goserver -mode json -g 1 -n 50") as w, \
+         Hbprof(w.pid, "--requests", "--no-children") as h:
+        h.wait_measuring()
+        w.run()
+        w.newline()  # it ends, and is not waited for
+        (p,) = h.report(sig=0)["request_processes"]
+        if not p["voluntary_switches"]:
+            wrong.append(f"not read: {p}")
+    return wrong
+
+
 test("pauses of the Go runtime are as many as it counts itself, and hold its stopping", pauses)
 test("requests that met one are exactly those of which it is known", requests_that_met_a_stop)
 test("a server in C has no such pauses, which is not 0", no_stops_to_be_seen)
+for mode in ("threads", "expect"):
+    test(f"context switches are those that the kernel counts, in mode {mode}", switches, mode)
+test("they are read of a process that has just ended", switches_after_the_end)
 done()

@@ -6,6 +6,7 @@ does not matter here, so that it just has libcjson loaded. Modes:
   tls      OpenSSL reads a record's header, and then the rest. No certificate: ciphers without one
   expect   the client waits for "100 Continue" before it sends the body
   peek     looks at the data before it reads it
+  threads  a thread for each connection, which ends with it
   message  HTTP/2's preface and frames, by recvmsg()
   vector2  preadv2() and pwritev2()
   several  recvmmsg() and sendmmsg(), of two messages each
@@ -14,10 +15,12 @@ does not matter here, so that it just has libcjson loaded. Modes:
 """
 import ctypes
 import os
+import resource
 import socket
 import ssl
 import struct
 import sys
+import threading
 
 CONNECTIONS, REQUESTS = 5, 40
 HEAD = b"POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n"
@@ -29,7 +32,7 @@ SO_ZEROCOPY, MSG_ZEROCOPY, IPPROTO_MPTCP = 60, 0x4000000, 262
 
 libc = ctypes.CDLL(None, use_errno=True)
 mode = sys.argv[1]
-bytes_in = bytes_out = 0
+count = bytes_in = bytes_out = 0
 
 
 class Vec(ctypes.Structure):
@@ -129,19 +132,34 @@ def answer(sock, text):
     bytes_out += len(text)
 
 
+def serve_connection(sock):
+    global count
+    while receive(sock):
+        if mode == "expect":
+            answer(sock, CONTINUE)
+            receive(sock)
+        answer(sock, ANSWER)
+        count += 1
+    sock.close()
+
+
 def serve(listener):
-    count = 0
     for _ in range(CONNECTIONS):
         sock = over_tls(listener.accept()[0], ssl.PROTOCOL_TLS_SERVER)
-        while receive(sock):
-            if mode == "expect":
-                answer(sock, CONTINUE)
-                receive(sock)
-            answer(sock, ANSWER)
-            count += 1
-        sock.close()
+        if mode == "threads":
+            thread = threading.Thread(target=serve_connection, args=(sock,))
+            thread.start()
+            thread.join()
+        else:
+            serve_connection(sock)
     print(f"REQUESTS rule=connection count={count} unanswered=0 connections={CONNECTIONS} "
           f"bytes_in={bytes_in} bytes_out={bytes_out}")
+
+
+def switches():
+    """Of all threads, those that have ended included."""
+    use = resource.getrusage(resource.RUSAGE_SELF)
+    return use.ru_nvcsw, use.ru_nivcsw
 
 
 def main():
@@ -151,13 +169,15 @@ def main():
     listener.listen()
     print(f"PID {os.getpid()}\nREADY", flush=True)
     sys.stdin.readline()
+    before = switches()
     child = os.fork()
     if not child:
         clients(listener.getsockname()[1])
         os._exit(0)
     serve(listener)
     os.waitpid(child, 0)
-    print("DONE", flush=True)
+    voluntary, involuntary = (e - b for b, e in zip(before, switches()))
+    print(f"SWITCHES voluntary={voluntary} involuntary={involuntary}\nDONE", flush=True)
     sys.stdin.readline()
 
 

@@ -230,6 +230,8 @@ static void sample_requests(struct recording *r)
 		m_request_proc__init(&q->proc[i]);
 		q->proc[i].target = i;
 		q->proc[i].stops_seen = !i;
+		q->proc[i].voluntary = i ? M_NONE : 100;
+		q->proc[i].involuntary = i ? M_NONE : 3;
 	}
 	sample_add(&q->proc[0].pauses, 30000, 12);
 	q->proc[0].no_begin = q->proc[0].no_end = q->proc[0].no_row = 1;

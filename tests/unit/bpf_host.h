@@ -41,6 +41,7 @@ enum host_map {
 	HOST_REQ_CHILDREN,
 	HOST_REQ_QUEUE,
 	HOST_REQ_WORLDS,
+	HOST_REQ_SWITCHES,
 	HOST_REQ_CALLS,
 	HOST_REQ_PORTS,
 	HOST_MAP_NR,
@@ -61,6 +62,8 @@ extern struct kernel_map host_maps[HOST_MAP_NR];
 int hb_probe(struct pt_regs *ctx);
 int hb_switch(bool preempt, struct task_struct *prev, struct task_struct *next);
 int hb_wakeup(struct task_struct *task);
+struct bpf_iter__task;
+int hb_switches(struct bpf_iter__task *ctx);
 struct sys_enter;
 struct sys_exit;
 int hb_req_enter(struct sys_enter *ctx);
@@ -84,6 +87,7 @@ extern u64 nr_tasks;
 
 extern volatile bool cfg_requests;
 extern volatile bool cfg_follow_go;
+extern u32 switches_pass;
 extern bool req_go;
 extern u64 req_codec_groups, req_handler_groups;
 extern u32 req_goid_off;

@@ -69,6 +69,8 @@ static struct recording *with_requests(void)
 	sample_add(&q->proc[0].pauses, 100000, 30);
 	sample_add(&q->proc[0].pauses, 2000000, 1);
 	q->proc[0].no_begin = 1;
+	q->proc[0].voluntary = 2500;
+	q->proc[0].involuntary = 50;
 	q->nr_procs = 1;
 	q->n[HB_REQ_TIED_CALLS] = 990;
 	q->n[HB_REQ_UNTIED_CALLS] = 10;
@@ -212,6 +214,42 @@ static void test_reports_say_how_long_the_world_was_stopped_and_for_whom(void **
 	assert_non_null(strstr(json, "\"pauses_without_begin\": 1"));
 	free(text);
 	free(json);
+	recording__free(r);
+}
+
+static void test_reports_divide_context_switches_by_the_requests_of_the_process(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE), *json = printed(r, REPORT_JSON);
+
+	assert_non_null(strstr(text, "gave up the CPU 2,500 times and lost it 50"));
+	assert_non_null(strstr(text, "2.5 and 0.05 for each"));
+	assert_non_null(strstr(json, "\"voluntary_per_request\": 2.5000"));
+	assert_non_null(strstr(json, "\"involuntary_per_request\": 0.0500"));
+	free(text);
+	free(json);
+	r->requests->proc[0].voluntary = r->requests->proc[0].involuntary = M_NONE;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(text, "n/a (the process had ended"));
+	assert_non_null(strstr(json, "\"voluntary_per_request\": null"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
+/* A handler inside another one is not another request, nor is what a server asks others. */
+static void test_requests_of_a_process_are_those_that_it_served(void **state)
+{
+	struct recording *r = with_requests();
+	struct m_requests *q = r->requests;
+
+	assert_int_equal(m_requests__of_process(q, 0), 1000);
+	assert_int_equal(m_requests__of_process(q, 1), 0);
+	q->row[0].side = HB_REQ_CLIENT;
+	assert_int_equal(m_requests__of_process(q, 0), 3);
+	q->row[1].overflow = true;
+	assert_int_equal(m_requests__of_process(q, 0), 1000);
 	recording__free(r);
 }
 
@@ -473,6 +511,9 @@ int main(void)
 		cmocka_unit_test(test_what_children_served_has_no_share_of_codecs),
 		cmocka_unit_test(test_reports_say_how_long_the_world_was_stopped_and_for_whom),
 		cmocka_unit_test(test_stops_that_were_not_seen_are_not_0),
+		cmocka_unit_test(
+			test_reports_divide_context_switches_by_the_requests_of_the_process),
+		cmocka_unit_test(test_requests_of_a_process_are_those_that_it_served),
 		cmocka_unit_test(test_a_process_of_requests_that_is_not_there_is_damage),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),

@@ -218,6 +218,8 @@ const struct field request_proc_fields[] = {
 	COUNT(m_request_proc, no_begin),
 	COUNT(m_request_proc, no_end),
 	COUNT(m_request_proc, no_row),
+	U64(m_request_proc, voluntary),
+	U64(m_request_proc, involuntary),
 	END,
 };
 

@@ -63,7 +63,7 @@ void m_request__fini(struct m_request *r)
 
 void m_request_proc__init(struct m_request_proc *p)
 {
-	*p = (struct m_request_proc){0};
+	*p = (struct m_request_proc){.voluntary = M_NONE, .involuntary = M_NONE};
 	m_dist__init(&p->pauses);
 }
 
@@ -79,6 +79,26 @@ void m_requests__free(struct m_requests *r)
 	free(r->proc);
 	free(r->follow_go);
 	free(r);
+}
+
+u64 m_requests__of_process(const struct m_requests *r, u32 target)
+{
+	u64 n[HB_REQ_SIDE_NR] = {0};
+
+	for (u32 i = 0; i < r->nr_rows; i++) {
+		const struct m_request *q = &r->row[i];
+		u64 count = q->latency.count;
+
+		if (q->overflow || q->target != target || q->side >= HB_REQ_SIDE_NR)
+			continue;
+		if (q->side != HB_REQ_HANDLER)
+			n[q->side] += count;
+		else if (count > n[q->side])
+			n[q->side] = count;
+	}
+	if (n[HB_REQ_SERVER])
+		return n[HB_REQ_SERVER];
+	return n[HB_REQ_HANDLER] ? n[HB_REQ_HANDLER] : n[HB_REQ_CLIENT];
 }
 
 /* part of whole in 1/10,000. Sums of times over years of requests do not overflow a double's range. */

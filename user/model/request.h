@@ -40,13 +40,14 @@ struct m_request {
 	u32 nr_codecs;
 };
 
-/* What the Go runtime did to a process meanwhile. */
+/* What the Go runtime and the scheduler did to a process meanwhile. */
 struct m_request_proc {
 	u32 target;	      /* index */
 	bool stops_seen;      /* else it has no stops to be seen: no Go, or not its functions */
 	struct m_dist pauses; /* while the world was stopped */
 	u64 no_begin, no_end; /* pauses of which only the end, the begin was seen; no time */
 	u64 no_row;	      /* pauses for which there was no room */
+	u64 voluntary, involuntary; /* context switches of all its threads; M_NONE: not known */
 };
 #define REQUESTS_FOLLOWED "on"
 
@@ -74,6 +75,10 @@ u64 m_request__share_p50(const struct m_request *r);
 u64 m_request__share_p99(const struct m_request *r);
 
 void m_request_proc__init(struct m_request_proc *p);
+
+/* Requests of a process, for what is told per request: those it has served, else its handlers' (of one handler
+ * in another: the one with most), else those it has made. */
+u64 m_requests__of_process(const struct m_requests *r, u32 target);
 
 /* Of the codec calls that lie in no other one, those tied to a request, in 1/10,000; M_NONE: none. */
 u64 m_requests__tied(const struct m_requests *r);

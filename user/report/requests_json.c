@@ -127,6 +127,8 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 
 static void print_proc(struct jsonw *w, const struct recording *r, const struct m_request_proc *p)
 {
+	u64 requests = m_requests__of_process(r->requests, p->target);
+
 	jsonw__object(w, NULL);
 	jsonw__u64(w, "pid", r->target[p->target].pid);
 	if (p->stops_seen) {
@@ -139,6 +141,11 @@ static void print_proc(struct jsonw *w, const struct recording *r, const struct 
 	jsonw__u64(w, "pauses_without_begin", p->stops_seen ? p->no_begin : M_NONE);
 	jsonw__u64(w, "pauses_without_end", p->stops_seen ? p->no_end : M_NONE);
 	jsonw__u64(w, "pauses_without_row", p->stops_seen ? p->no_row : M_NONE);
+	jsonw__u64(w, "requests", requests);
+	jsonw__u64(w, "voluntary_switches", p->voluntary);
+	jsonw__u64(w, "involuntary_switches", p->involuntary);
+	jsonw__num(w, "voluntary_per_request", per_request(p->voluntary, requests), 4);
+	jsonw__num(w, "involuntary_per_request", per_request(p->involuntary, requests), 4);
 	jsonw__end_object(w);
 }
 

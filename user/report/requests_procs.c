@@ -4,6 +4,7 @@
  * for people: how long it stopped the world. Which requests met that is in their rows
  * (requests_table.c).
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "report/measured.h"
@@ -16,6 +17,11 @@ double pauses_pct(const struct recording *r, const struct m_request_proc *p)
 	u64 ns = target_measured_ns(&r->target[p->target]);
 
 	return pct_of(p->pauses.sum_ns, ns == M_NONE ? r->coverage.measured_ns : ns);
+}
+
+double per_request(u64 n, u64 requests)
+{
+	return n != M_NONE && requests ? (double)n / (double)requests : NAN;
 }
 
 /* "process 12: ", where there are several. */
@@ -53,11 +59,44 @@ static void print_pauses(struct view *v, const struct m_request_proc *p)
 	table__para_buf(v, "pauses", &s);
 }
 
+/* Of the whole process, whatever its threads did then. */
+static void print_switches(struct view *v, const struct m_request_proc *p)
+{
+	u64 requests = m_requests__of_process(v->r->requests, p->target);
+	char n[CELL], a[CELL], b[CELL];
+	struct strbuf s;
+
+	strbuf__init(&s, MAX_PARA);
+	add_process(&s, v->r, p);
+	if (p->voluntary == M_NONE)
+		strbuf__adds(&s, "n/a (the process had ended when they were to be read, or this "
+				 "kernel cannot tell them)");
+	else
+		strbuf__addf(&s,
+			     "all threads of the process gave up the CPU %s times and lost it "
+			     "%s times",
+			     cell_count(a, p->voluntary), cell_count(b, p->involuntary));
+	if (p->voluntary != M_NONE && requests)
+		strbuf__addf(&s, ": %.3g and %.3g for each of its %s requests",
+			     per_request(p->voluntary, requests),
+			     per_request(p->involuntary, requests), cell_count(n, requests));
+	table__para_buf(v, "switches", &s);
+}
+
+/* Of several processes those that have requests. */
+static bool is_told(const struct m_requests *r, const struct m_request_proc *p)
+{
+	return r->nr_procs == 1 || m_requests__of_process(r, p->target);
+}
+
 void table__request_procs(struct view *v)
 {
 	const struct m_requests *r = v->r->requests;
 
 	for (u32 i = 0; i < r->nr_procs; i++)
-		if (r->proc[i].stops_seen)
+		if (is_told(r, &r->proc[i]) && r->proc[i].stops_seen)
 			print_pauses(v, &r->proc[i]);
+	for (u32 i = 0; i < r->nr_procs; i++)
+		if (is_told(r, &r->proc[i]))
+			print_switches(v, &r->proc[i]);
 }

@@ -30,6 +30,8 @@ double stopped_pct(const struct m_request *q);
 double requests_per_s(const struct recording *r, const struct m_request *q);
 /* Part of the time of its measurement in which a process's world was stopped; NaN: not known. */
 double pauses_pct(const struct recording *r, const struct m_request_proc *p);
+/* NaN where either is not known or there was none. */
+double per_request(u64 n, u64 requests);
 /* The paragraphs of what the runtime and the scheduler did to the processes: requests_procs.c. */
 void table__request_procs(struct view *v);
 /* Why a part of the traffic is not in the rows; NULL: no such counter was hit or it needs no words. */

@@ -18,6 +18,7 @@
 
 #include "sym/registry.h"
 #include "trace/requests_impl.h"
+#include "trace/switches.h"
 #include "hbprof.skel.h"
 #include "util/log.h"
 
@@ -114,6 +115,7 @@ void requests__prepare(struct hbprof_bpf *k, bool on, bool children, bool follow
 	k->rodata->cfg_requests = on;
 	k->rodata->cfg_req_children = on && children;
 	k->rodata->cfg_follow_go = on && follow_go;
+	switches__prepare(k, on);
 	if (on)
 		return;
 	/* The hook in the codec program names these maps even where it is never run. */
@@ -153,6 +155,9 @@ int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct reque
 	r->skel = skel;
 	r->plan = plan;
 	requests__learn(r);
+	/* The iterator knows processes by their ids in the machine's first PID namespace. */
+	if (!skel->rodata->cfg_pidns_ino && switches__new(skel, &r->switches))
+		log_info("context switches of processes cannot be read on this kernel");
 	*out = r;
 	return 0;
 }
@@ -262,7 +267,21 @@ void requests__stop(struct requests *r)
 void requests__free(struct requests *r)
 {
 	requests__stop(r);
+	if (r)
+		switches__free(r->switches);
 	free(r);
+}
+
+void requests__look(struct requests *r)
+{
+	if (r)
+		switches__look(r->switches, r->plan->nr_procs);
+}
+
+void requests__end_proc(struct requests *r, u32 proc)
+{
+	if (r)
+		switches__end(r->switches, proc);
 }
 
 /* ---- ports ---------------------------------------------------------------------------------- */

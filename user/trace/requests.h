@@ -28,6 +28,11 @@ void requests__learn(struct requests *r);
 void requests__measured(struct requests *r, u32 pid);
 /* Right before recording begins: who listens on which port. What will not be seen is warned of. */
 void requests__start(struct requests *r, struct recording *rec);
+/* Reads what the scheduler has done to the processes so far: when recording of one begins, before what is
+ * read of it is used, and when recording ends. */
+void requests__look(struct requests *r);
+/* A process ends, or has just done so: the last look at it. */
+void requests__end_proc(struct requests *r, u32 proc);
 /* Takes the tracepoints off. */
 void requests__stop(struct requests *r);
 /*

@@ -16,7 +16,8 @@ struct requests {
 	const struct plan *plan;
 	struct bpf_link *link[REQUESTS_LINKS];
 	u32 nr_links;
-	bool said_uring; /* that io_uring is used */
+	bool said_uring;	   /* that io_uring is used */
+	struct switches *switches; /* NULL: they cannot be read here */
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "model/request.h"
 #include "trace/requests_impl.h"
+#include "trace/switches.h"
 #include "hbprof.skel.h"
 #include "util/array.h"
 
@@ -293,6 +294,8 @@ static int fill_procs(struct requests *r, const struct rows *rows, u32 nr, struc
 
 		m_request_proc__init(p);
 		p->target = i;
+		if (!switches__of(r->switches, i, &p->voluntary, &p->involuntary))
+			p->voluntary = p->involuntary = M_NONE;
 		err = fill_pauses(r, rows, p);
 	}
 	return err;

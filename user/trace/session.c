@@ -449,6 +449,7 @@ int session__start(struct session *s)
 	s->begin_mono_ns = s->prev_mono_ns = mono_ns();
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		err = session__begin_proc(s, i);
+	requests__look(s->requests);
 	if (!err)
 		__atomic_store_n(&s->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	return err;

@@ -218,6 +218,8 @@ int session__begin_proc(struct session *s, u32 proc)
 		return -errno;
 	__atomic_store_n(hot_slot(s, pid), (u64)pid << 32 | (proc + 1), __ATOMIC_RELEASE);
 	requests__measured(s->requests, pid);
+	if (s->skel->bss->recording)
+		requests__look(s->requests);
 	return 0;
 }
 
@@ -243,6 +245,8 @@ void session__end_proc(struct session *s, u32 proc, const char *why)
 	if (sp->end_mono_ns)
 		return;
 	session__note_usage(s, proc);
+	if (sp->begin_mono_ns)
+		requests__end_proc(s->requests, proc);
 	forget(s, proc);
 	s->nr_measured -= sp->begin_mono_ns > 0;
 	sp->end_mono_ns = mono_ns();

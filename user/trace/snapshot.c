@@ -166,6 +166,7 @@ int session__stop(struct session *s, const char *reason)
 	int err;
 
 	note_usage(s);
+	requests__look(s->requests);
 	__atomic_store_n(&s->skel->bss->recording, false, __ATOMIC_SEQ_CST);
 	s->end_mono_ns = mono_ns();
 	rec->coverage.links = s->nr_links;
@@ -280,9 +281,10 @@ int session__live(struct session *s, struct recording **out)
 	if (!err)
 		err = session__fill_drops(s, rec);
 	if (!err)
-		err = requests__read(s->requests, false, rec);
-	if (!err)
 		err = dup_targets(s->rec, rec);
+	requests__look(s->requests);
+	if (!err)
+		err = requests__read(s->requests, false, rec);
 	if (!err)
 		err = dup_facts(s, rec);
 	if (!err)

@@ -3,6 +3,7 @@
 #
 # t_compare.sh - `hbprof compare` and `hbprof merge` over captures that tests/data/make_compare.c draws.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../captures.sh"
 
 [ -x "$HBPROF" ] || {
     fail "hbprof was built" "$HBPROF is not there"
@@ -10,11 +11,7 @@
 }
 unset COLUMNS
 
-build=${HBPROF%/*}
-(cd "$HB_SRC" && make -s O="$build" "$build/libpure.a") >"$HB_TMP/log" 2>&1
-if ! "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -I"$HB_SRC/include" -I"$HB_SRC/user" -I"$HB_SRC" \
-    "$HB_SRC/tests/data/make_compare.c" "$build/libpure.a" -lcjson -lz -lm \
-    -o "$HB_TMP/make_compare" >>"$HB_TMP/log" 2>&1 || ! "$HB_TMP/make_compare" "$HB_TMP"; then
+if ! make_captures "$HB_TMP"; then
     fail "the captures were made" "$(cat "$HB_TMP/log")"
     done_testing
 fi

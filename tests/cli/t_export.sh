@@ -3,6 +3,7 @@
 #
 # t_export.sh - `hbprof export` of the captures in tests/data, each format read by the tool that it is for.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../captures.sh"
 
 [ -x "$HBPROF" ] || {
     fail "hbprof was built" "$HBPROF is not there"
@@ -132,14 +133,7 @@ END
 
 # ---- openmetrics ----
 
-if python3 -c 'import prometheus_client.openmetrics.parser' 2>/dev/null; then
-    python=python3
-elif /usr/bin/python3 -c 'import prometheus_client.openmetrics.parser' 2>/dev/null; then
-    python=/usr/bin/python3 # Debian's, where another comes first in PATH
-else
-    python=
-fi
-if [ -n "$python" ]; then
+if python=$(prometheus_python); then
     ok "Prometheus' own reader of OpenMetrics accepts it" "$python" -c '
 import sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
@@ -188,17 +182,12 @@ END
 
 like "$(cat "$base.benchstat")" '^BenchmarkCall/codec=encoding_json/op=encode/func=encoding_json.Marshal/pid=4242 7 10000.0 ns/op' \
     "an interval is a measurement"
-benchstat=$(command -v benchstat || echo "$tools/benchstat")
-if [ ! -x "$benchstat" ] && { [ -n "${HB_GO_BIN:-}" ] || command -v go >/dev/null; }; then
-    GOTOOLCHAIN=local GOFLAGS=-mod=mod GOBIN=$tools timeout 120 "${HB_GO_BIN:-go}" install \
-        golang.org/x/perf/cmd/benchstat@latest >"$HB_TMP/err" 2>&1
-fi
-if [ -x "$benchstat" ]; then
+if benchstat=$("$HB_SRC/tests/benchstat.sh" "$tools" 2>"$HB_TMP/err"); then
     table=$("$benchstat" -col /op -row /codec "$base.benchstat" 2>&1)
     like "$table" 'fxamacker_cbor .* 90.00n' "benchstat reads it, and groups by the keys in the names"
     is "$(grep -c 'parse\|syntax\|error' <<<"$table")" 0 "benchstat has nothing to complain about"
 else
-    skip "benchstat reads it" "benchstat is not there and could not be fetched: $(tail -n 1 "$HB_TMP/err" 2>/dev/null)"
+    skip "benchstat reads it" "$(tail -n 1 "$HB_TMP/err")"
 fi
 
 # ---- usage and errors ----

@@ -7,6 +7,7 @@
  *   run1..run6.hbp               runs of base, run4..6 of one that is 20 % slower; levels differ
  *   short.hbp other.hbp          3 s; another codec
  *   sizes.hbp emulated.hbp odd.hbp   other payload sizes; an emulated CPU; names that are markup
+ *   counted1.hbp counted2.hbp    with counters: 3,000 instructions a call, and 3,300
  *   part1.hbp part2.hbp          two recordings of base's process, one after the other
  */
 #include "capture/capture.h"
@@ -123,9 +124,65 @@ static int make_others(const char *dir)
 	return err | save(dir, "part2", make(11, 1, 30, 3600));
 }
 
+/* A counter of every call of the first two functions; in the intervals, too. */
+static void add_counter(struct recording *r, const char *name, u64 per_call)
+{
+	u32 at = r->counters.nr++;
+
+	r->counters.v[at] = (struct m_counter){.name = strdup(name), .bias = M_NONE};
+	for (u32 i = 0; i < 3; i++)
+		m_ctr__init(&r->row[i].ctr[at]);
+	for (u32 i = 0; i < 2; i++) {
+		u64 n = r->row[i].count;
+
+		r->row[i].ctr[at] = (struct m_ctr){n, n * per_call, per_call, per_call};
+	}
+}
+
+static void add_counter_deltas(struct recording *r)
+{
+	for (u32 i = 0; i < r->nr_intervals; i++) {
+		struct m_interval *iv = &r->interval[i];
+
+		iv->ctr = (struct m_ctr_delta *)array_alloc(2 * r->counters.nr, sizeof(*iv->ctr));
+		for (u32 k = 0; k < iv->nr_deltas; k++) {
+			const struct m_delta *d = &iv->delta[k];
+
+			for (u32 c = 0; c < r->counters.nr && d->row < 2; c++)
+				iv->ctr[iv->nr_ctrs++] =
+					(struct m_ctr_delta){d->row, (u8)c, d->count,
+							     d->count * r->row[d->row].ctr[c].min};
+		}
+	}
+}
+
+static int make_counted(const char *dir)
+{
+	static const char *const names[] = {"counted1", "counted2"};
+	int err = 0;
+
+	for (u32 i = 0; i < 2; i++) {
+		struct recording *r = make(30 + i, 1, 30, 4000 + 100 * i);
+
+		add_counter(r, "cycles", 2000);
+		add_counter(r, "instructions", i ? 3300 : 3000);
+		add_counter(r, "cache-misses", 7);
+		add_counter(r, "on-cpu", 7500);
+		add_counter(r, "r1a8", 4);
+		add_counter_deltas(r);
+		r->counters.v[r->counters.nr++] = (struct m_counter){
+			.name = strdup("branches"), .lack = strdup("not here"), .bias = M_NONE};
+		for (u32 k = 0; k < 3; k++)
+			m_ctr__init(&r->row[k].ctr[r->counters.nr - 1]);
+		err |= save(dir, names[i], r);
+	}
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	return make_machines(argv[1]) || make_runs(argv[1]) || make_others(argv[1]);
+	return make_machines(argv[1]) || make_runs(argv[1]) || make_others(argv[1]) ||
+	       make_counted(argv[1]);
 }

@@ -465,6 +465,27 @@ static void test_speedscope_has_the_cpu_time_beside_the_calls(void **state)
 	recording__free(r);
 }
 
+/* A counter's name is the capture's: what would end a unit or begin another one cannot stand in it. */
+static void test_a_counter_of_any_name_is_one_unit(void **state)
+{
+	struct recording *r = sample_recording();
+	char *text;
+
+	r->counters.nr = 2;
+	r->counters.v[0] = (struct m_counter){.name = strdup("odd name/\"\n")};
+	r->counters.v[1] = (struct m_counter){.name = strdup("cycles"), .lack = strdup("no PMU")};
+	r->row[0].ctr[0] = (struct m_ctr){10, 35, 1, 9};
+	text = export_text(r, EXPORT_BENCHSTAT);
+	assert_non_null(strstr(text, "Unit odd_name_\"_/op better=lower\n"));
+	assert_null(strstr(text, "cycles"));
+	free(text);
+	text = export_text(r, EXPORT_OPENMETRICS);
+	assert_non_null(strstr(text, ",counter=\"odd name/\\\"\\\\x0a\"} 35\n"));
+	assert_null(strstr(text, "cycles"));
+	free(text);
+	recording__free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_folded_has_a_line_for_each_stack_whatever_call_it_was_in),
 		cmocka_unit_test(test_a_semicolon_in_a_name_makes_no_frame),
 		cmocka_unit_test(test_speedscope_has_the_cpu_time_beside_the_calls),
+		cmocka_unit_test(test_a_counter_of_any_name_is_one_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

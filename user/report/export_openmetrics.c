@@ -9,7 +9,7 @@
  * A label set is a function, a process and an outcome. Two that read the same (functions of one name
  * in one file) are told apart by the label "instance_nr", as readers refuse a series that comes twice.
  */
-#include "report/export.h"
+#include "report/export_units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,7 +31,7 @@ struct labels {
 
 /* ---- text ---- */
 
-static void add_label(struct strbuf *b, const char *key, const char *value)
+void openmetrics_label(struct strbuf *b, const char *key, const char *value)
 {
 	struct strbuf e;
 
@@ -97,10 +97,10 @@ static void sample_ns(struct strbuf *b, const char *name, const char *labels, co
 
 static void add_func_labels(struct strbuf *b, const struct view *v, const struct m_func *f)
 {
-	add_label(b, "codec", f ? f->codec : "(other)");
-	add_label(b, "op", f ? f->op : NULL);
-	add_label(b, "function", f ? f->name : NULL);
-	add_label(b, "library", export_library(v, f));
+	openmetrics_label(b, "codec", f ? f->codec : "(other)");
+	openmetrics_label(b, "op", f ? f->op : NULL);
+	openmetrics_label(b, "function", f ? f->name : NULL);
+	openmetrics_label(b, "library", export_library(v, f));
 }
 
 static int cmp_strings(const void *a, const void *b)
@@ -168,7 +168,7 @@ static int labels__of_groups(struct labels *l, const struct view *v)
 
 		add_func_labels(&b, v, g->func);
 		if (g->func)
-			add_label(&b, "outcome", hb_outcome_names[g->outcome]);
+			openmetrics_label(&b, "outcome", hb_outcome_names[g->outcome]);
 		if (g->target)
 			strbuf__addf(&b, ",pid=\"%u\"", g->target->pid);
 		err = labels__add(l, &b);
@@ -327,10 +327,10 @@ static int add_info(struct view *v)
 	char *labels;
 
 	strbuf__init(&b, 1u << 22);
-	add_label(&b, "version", v->r->version);
+	openmetrics_label(&b, "version", v->r->version);
 	for (u32 i = 0; i < v->r->host.nr_facts; i++)
 		if (is_label(&v->r->host, i))
-			add_label(&b, v->r->host.fact[i].key, v->r->host.fact[i].value);
+			openmetrics_label(&b, v->r->host.fact[i].key, v->r->host.fact[i].value);
 	labels = strbuf__take(&b);
 	if (!labels)
 		return -ENOMEM;
@@ -356,6 +356,7 @@ int export_openmetrics(struct view *v)
 	add_durations(v, &groups);
 	add_quantiles(v, &groups);
 	add_row_totals(v, &groups);
+	export_openmetrics_counters(v, groups.v);
 	add_coverage(v, &funcs);
 	strbuf__adds(v->out, "# EOF\n");
 out:

@@ -2,8 +2,8 @@
 /*
  * compare_sim.h - recordings drawn from known distributions: log-normal latencies whose level moves
  * from interval to interval, so that the true quantiles are known and what `compare` says of them
- * can be checked. Draws are of bucket counts, not of single calls: a million calls cost no more than
- * a thousand.
+ * can be checked. Many calls are drawn as bucket counts: a million cost little more than a
+ * thousand.
  */
 #ifndef HBPROF_TEST_COMPARE_SIM_H
 #define HBPROF_TEST_COMPARE_SIM_H
@@ -93,6 +93,29 @@ static inline double sim_truth(const struct sim_model *m, double q)
 	return m->median_ns * exp(lo);
 }
 
+#define SIM_FEW 256
+
+/* One by one while they are few: half of the buckets would get none. */
+static inline void sim_few_calls(struct sim_rng *r, double mu, double sigma, u64 n, u32 first,
+				 u32 last, struct m_delta *d)
+{
+	u32 *nr = (u32 *)calloc(last - first + 1, sizeof(*nr));
+
+	assert(nr);
+	for (u64 i = 0; i < n; i++) {
+		u32 b = hb_hist_bucket((u64)exp(mu + sigma * sim_normal(r)));
+
+		nr[b < first ? 0 : b > last ? last - first : b - first]++;
+	}
+	for (u32 b = first; b <= last; b++) {
+		if (!nr[b - first])
+			continue;
+		d->sum_ns += nr[b - first] * ((hb_hist_lower(b) + hb_hist_lower(b + 1)) / 2);
+		d->bucket[d->nr_buckets++] = (struct m_bucket){b, nr[b - first]};
+	}
+	free(nr);
+}
+
 /* n calls around a level (logarithmic), added to d. The sum is that of the buckets' middles. */
 static inline void sim_calls(struct sim_rng *r, const struct sim_model *m, double level, u64 n,
 			     struct m_delta *d)
@@ -104,6 +127,10 @@ static inline void sim_calls(struct sim_rng *r, const struct sim_model *m, doubl
 	d->count = n;
 	d->bucket = (struct m_bucket *)array_alloc(last - first + 2, sizeof(*d->bucket));
 	assert(d->bucket);
+	if (n < SIM_FEW) {
+		sim_few_calls(r, mu, m->sigma, n, first, last, d);
+		return;
+	}
 	for (u32 b = first; n && b <= last; b++) {
 		double edge = (double)hb_hist_lower(b + 1);
 		u64 k;

@@ -115,6 +115,34 @@ static void test_a_row_of_another_kind_keeps_its_own(void **state)
 	assert_true(deff == 4 && df == 7);
 }
 
+/* Of rows that are all alike one in a hundred may look unlike; those that drift among steady ones do. */
+static void test_chance_makes_few_rows_another_kind_and_drift_most(void **state)
+{
+	struct sim_rng rng = {1414};
+	struct pool_row row[ROWS];
+	u32 own = 0;
+	struct pool p;
+
+	draw_all(row, 1, 0);
+	pool__fit(&p, row, ROWS);
+	for (u32 i = 0; i < 1000; i++) {
+		double deff = 1e9, df = 7;
+		struct pool_row one = draw(&rng, 1, 0);
+
+		pool__apply(&p, &one, &deff, &df);
+		own += deff == 1e9;
+	}
+	assert_true(own <= 10);
+	for (u32 i = own = 0; i < 1000; i++) {
+		double deff = 1e9, df = 7;
+		struct pool_row one = draw(&rng, 1.6, 0.6);
+
+		pool__apply(&p, &one, &deff, &df);
+		own += deff == 1e9;
+	}
+	assert_true(own >= 950);
+}
+
 static void test_less_than_independent_calls_vary_is_not_believed(void **state)
 {
 	struct pool_row row[ROWS];
@@ -145,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_a_few_rows_lend_nothing),
 		cmocka_unit_test(test_a_row_gets_the_degrees_of_freedom_of_all),
 		cmocka_unit_test(test_a_row_of_another_kind_keeps_its_own),
+		cmocka_unit_test(test_chance_makes_few_rows_another_kind_and_drift_most),
 		cmocka_unit_test(test_less_than_independent_calls_vary_is_not_believed),
 		cmocka_unit_test(
 			test_students_tail_of_a_small_t_is_exact_with_many_degrees_of_freedom),

@@ -294,9 +294,11 @@ static void test_a_shift_of_5_percent_is_found(void **state)
 	found = find_shift(10, 60, 0.5, times, &wrong);
 	assert_true(found >= least(0.92, times));
 	wrong = 0;
-	found = find_shift(100, 60, 0.5, times / 20, &wrong);
-	/* What is aimed at is 90 %; docs/benchmarks.md has what is reached. */
-	assert_true(found >= least(0.85, times / 20));
+	times = draws() > SHORT_DRAWS ? draws() / 4 : SHORT_DRAWS / 2;
+	found = find_shift(100, 60, 0.5, times, &wrong);
+	assert_true(found * 10 >= times * 9);
+	/* A wrong verdict of even one of 99 rows in 5 of 100 tables. */
+	assert_true(wrong <= times / 20 + 3.1 * sqrt(0.05 * times));
 }
 
 int main(void)

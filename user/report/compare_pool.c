@@ -10,7 +10,8 @@
 #include <math.h>
 
 #define MAX_DF 1e9
-#define UNLIKE 2.33 /* deviate: 1 in 100 */
+#define UNLIKE 2.88 /* deviate: 1 in 500, of each of three signs */
+#define WAVES  3    /* of stat_var.slow */
 
 /* By recurrence up to where the asymptotic series is exact to 1e-10. */
 static double digamma(double x)
@@ -73,17 +74,18 @@ static void fit_plain(struct pool *p, const struct pool_row *row, u32 nr)
 }
 
 /* Correlation over time: of two estimates, each of which misses what the other sees, the larger. */
-static double fit_factor(const struct pool_row *row, u32 nr)
+static void fit_factor(struct pool *p, const struct pool_row *row, u32 nr)
 {
-	double rho = 0, slow = 0, plain = 0, ar;
+	double slow = 0, plain = 0, ar;
 
+	p->rho = 0;
 	for (u32 i = 0; i < nr; i++) {
-		rho += row[i].var.rho / nr;
+		p->rho += row[i].var.rho / nr;
 		slow += row[i].var.slow;
 		plain += row[i].var.plain;
 	}
-	ar = (1 + rho) / (1 - rho);
-	return fmax(1, fmax(ar, slow / plain));
+	ar = (1 + p->rho) / (1 - p->rho);
+	p->factor = fmax(1, fmax(ar, slow / plain));
 }
 
 /*
@@ -101,25 +103,35 @@ static double fit_lasting(const struct pool_row *row, u32 nr, double factor)
 
 void pool__fit(struct pool *p, const struct pool_row *row, u32 nr)
 {
-	*p = (struct pool){1, 0, 1, 0};
+	*p = (struct pool){.plain = 1, .factor = 1};
 	if (nr < POOL_MIN_ROWS)
 		return;
 	fit_plain(p, row, nr);
-	p->factor = fit_factor(row, nr);
+	fit_factor(p, row, nr);
 	p->lasting = fit_lasting(row, nr, p->factor);
+}
+
+/*
+ * Is the row of another kind than the others? By what its variance is made of, before anything was made
+ * larger to be on the safe side: of rows that are all alike, the variance that its limits have is above the
+ * others' by "once in a hundred" in eight of a hundred.
+ */
+static bool unlike(const struct pool *p, const struct pool_row *row)
+{
+	double plain = fmax(p->plain, 1), own = row->nr_blocks - 1;
+
+	return row->var.plain > plain * stat_chi2_above(own, UNLIKE) / own ||
+	       row->var.rho > p->rho + UNLIKE / sqrt(row->nr_blocks) ||
+	       row->var.slow > plain * p->factor * stat_chi2_above(WAVES, UNLIKE) / WAVES;
 }
 
 void pool__apply(const struct pool *p, const struct pool_row *row, double *deff, double *df)
 {
 	double own = row->nr_blocks - 1, v;
 
-	if (!(p->df > 0) || !(row->var.plain > 0))
+	if (!(p->df > 0) || !(row->var.plain > 0) || unlike(p, row))
 		return;
 	v = p->factor * (p->df * p->plain + own * row->var.plain) / (p->df + own);
-	v = fmax(v, 1);
-	/* What chance would do once in a hundred rows is no chance: this one is another kind of row. */
-	if (*deff > v * stat_chi2_above(*df, UNLIKE) / *df)
-		return;
-	*deff = v;
+	*deff = fmax(v, 1);
 	*df = fmax((p->df + own) / p->factor, *df);
 }

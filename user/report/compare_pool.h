@@ -24,6 +24,7 @@ struct pool_row {
 /* What is known of a row before it is looked at. */
 struct pool {
 	double plain, df; /* df 0: nothing; very large: all rows are alike */
+	double rho;	  /* mean correlation of an interval with the one before */
 	double factor;	  /* by which correlation over time makes it more, at least 1 */
 	double lasting;	  /* share of the variance between intervals that is movement which lasts */
 };

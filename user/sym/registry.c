@@ -9,7 +9,8 @@
  * user's, and counts where the library that it calls is linked in.
  *
  * First come the functions that have a name, then, in one pass over all symbols, the patterns; a
- * function is what it was found as first.
+ * function is what it was found as first. Entries of the user's files come before those built in, the
+ * last file's first: who names a function knows what it is.
  */
 #include "sym/registry_impl.h"
 
@@ -107,6 +108,8 @@ struct matcher {
 	bool program;
 	char *file_version;
 	size_t first; /* length of out before */
+	u32 rank;     /* of the entries that are looked for now, from the highest down */
+	size_t done;  /* out->v[first, done) are of higher ranks */
 	struct scan *scan;
 	size_t nr_scans, cap_scans;
 };
@@ -217,6 +220,19 @@ static void matcher__state(struct matcher *m, const struct registry_func *f,
 	alt->state = state;
 }
 
+/* A file's entry has the function already: who reads that file's effects wants to know what it did. */
+static void matcher__tell_taken(const struct matcher *m, const struct registry_library *l,
+				const struct sym *s)
+{
+	for (size_t i = m->first; i < m->done; i++) {
+		const struct func *f = &m->out->v[i];
+
+		if (f->vaddr == s->vaddr && strcmp(f->codec, l->codec))
+			log_info("%s is measured as %s, as --codecs says, not as %s", f->name,
+				 f->codec, l->codec);
+	}
+}
+
 /* Adds the functions of an entry. */
 static int matcher__add(struct matcher *m, const struct registry_library *l,
 			const struct registry_func *rf, const char *version, const struct found *f)
@@ -240,8 +256,10 @@ static int matcher__add(struct matcher *m, const struct registry_library *l,
 	like.err = e.err;
 	like.err_kind = e.err_kind;
 	for (size_t i = 0; i < f->nr && !err; i++) {
-		if ((f->v[i]->source == SYM_GO) == go && !f->v[i]->ifunc)
-			err = add_sym(m->out, m->first, &like, f->v[i]);
+		if ((f->v[i]->source == SYM_GO) != go || f->v[i]->ifunc)
+			continue;
+		matcher__tell_taken(m, l, f->v[i]);
+		err = add_sym(m->out, m->first, &like, f->v[i]);
 	}
 	if (!err && !go && rf->name.plain && !rf->mangled)
 		err = add_clones(m->t, rf->symbol, false, m->out, before, &like);
@@ -305,11 +323,22 @@ static bool is_imported(const struct matcher *m, const struct registry_func *f)
 	return f->mangled || symtab__imports(m->im, f->symbol);
 }
 
+static bool has_rank(const struct registry_library *l, u32 rank)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->func[i].rank == rank)
+			return true;
+	return false;
+}
+
 static int matcher__library(struct matcher *m, const struct registry_library *l)
 {
-	struct standing s = library__standing(m, l);
+	struct standing s;
 	int err = 0;
 
+	if (!has_rank(l, m->rank))
+		return 0;
+	s = library__standing(m, l);
 	if (s.used)
 		matcher__mention(m, l->codec);
 	for (size_t i = 0; i < l->nr && !err; i++) {
@@ -318,7 +347,7 @@ static int matcher__library(struct matcher *m, const struct registry_library *l)
 		bool scanned = f->mangled ? s.here || m->program
 					  : l->lang == HB_LANG_GO && !f->name.plain;
 
-		if (f->off)
+		if (f->off || f->rank != m->rank)
 			continue;
 		if (s.here &&
 		    (is_excluded(s.version, l->versions) || is_excluded(s.version, f->versions)))
@@ -484,7 +513,22 @@ static int matcher__scan(struct matcher *m)
 		err = scan__symbol(m, &m->t->v[i]);
 	for (size_t i = 0; i < m->nr_scans && !err; i++)
 		err = scan__add(m, &m->scan[i]);
+	for (size_t i = 0; i < m->nr_scans; i++)
+		free(m->scan[i].hits.v);
+	m->nr_scans = 0;
 	return err;
+}
+
+/* The entries of one text, and what it replaced of those before. */
+static int matcher__rank(struct matcher *m, u32 rank)
+{
+	int err = 0;
+
+	m->rank = rank;
+	m->done = m->out->nr;
+	for (size_t i = 0; i < m->r->nr && !err; i++)
+		err = matcher__library(m, &m->r->library[i]);
+	return err ? err : matcher__scan(m);
 }
 
 int registry__match(const struct registry *r, const struct image *im, const struct symtab *t,
@@ -509,13 +553,9 @@ int registry__match(const struct registry *r, const struct image *im, const stru
 	elfdyn__read(im, &m.dyn); /* not there, or damaged: no libraries then */
 	m.program = elfdyn__is_program(im, &m.dyn);
 	m.file_version = file_version(im);
-	for (size_t i = 0; i < r->nr && !err; i++)
-		err = matcher__library(&m, &r->library[i]);
-	if (!err)
-		err = matcher__scan(&m);
+	for (u32 rank = r->rank + 1; rank-- && !err;)
+		err = matcher__rank(&m, rank);
 	rep->nr_found = (u32)(out->nr - m.first);
-	for (size_t i = 0; i < m.nr_scans; i++)
-		free(m.scan[i].hits.v);
 	free(m.scan);
 	free(m.file_version);
 	return err;

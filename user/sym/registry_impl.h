@@ -34,6 +34,7 @@ struct registry_func {
 	u32 traits;
 	u32 limit;
 	bool off;
+	u32 rank; /* of the text that it came from: 0 built in, then one for each file */
 	u32 id; /* index of registry__entry(), set when all is read */
 };
 
@@ -51,6 +52,7 @@ struct registry {
 	struct registry_library *library;
 	size_t nr, cap;
 	u32 nr_funcs;
+	u32 rank; /* of the last file */
 	u64 hash; /* of the codecs' texts, in order */
 };
 

@@ -460,7 +460,7 @@ static int read_format(struct reader *rd, const cJSON *v, void *into)
 	return complain(rd, v, "this hbprof reads format 1 only; see docs/codecs.md");
 }
 
-static int read_root(struct reader *rd, const cJSON *root, struct registry *r)
+static int read_root(struct reader *rd, const cJSON *root, struct registry *r, u32 rank)
 {
 	static const struct field fields[] = {MUST("format", read_format),
 					      MUST("libraries", read_later)};
@@ -474,6 +474,8 @@ static int read_root(struct reader *rd, const cJSON *root, struct registry *r)
 		struct registry_library l = {0};
 
 		err = read_library(rd, v, &l);
+		for (size_t i = 0; i < l.nr; i++)
+			l.func[i].rank = rank;
 		if (!err && (r->nr == LIBRARIES_MAX || r->nr_funcs + l.nr > FUNCS_MAX))
 			err = complain(rd, v, "more than %d libraries or %d functions in all",
 				       LIBRARIES_MAX, FUNCS_MAX);
@@ -500,7 +502,7 @@ u64 registry__hash(const struct registry *r)
 	return r->hash;
 }
 
-static int add_text(struct registry *r, const char *name, const char *text, size_t len)
+static int add_text(struct registry *r, const char *name, const char *text, size_t len, u32 rank)
 {
 	struct reader rd = {.file = name};
 	struct json_text t;
@@ -508,7 +510,7 @@ static int add_text(struct registry *r, const char *name, const char *text, size
 
 	if (err)
 		return err;
-	err = read_root(&rd, t.root, r);
+	err = read_root(&rd, t.root, r, rank);
 	json_text__free(&t);
 	return err;
 }
@@ -516,7 +518,9 @@ static int add_text(struct registry *r, const char *name, const char *text, size
 int registry__add_text(struct registry *r, const char *name, const char *text, size_t len)
 {
 	r->hash = hash_text(r->hash, text, len);
-	return add_text(r, name, text, len);
+	if (r->nr)
+		r->rank++;
+	return add_text(r, name, text, len, r->rank);
 }
 
 int registry__add_file(struct registry *r, const char *path)
@@ -554,5 +558,5 @@ int registry__open(struct registry **out)
 int registry__add_groups(struct registry *r)
 {
 	return add_text(r, "groups.json", registry_groups,
-			(size_t)(registry_groups_end - registry_groups));
+			(size_t)(registry_groups_end - registry_groups), 0);
 }

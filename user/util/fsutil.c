@@ -9,6 +9,7 @@
 #include "util/fsutil.h"
 
 #include "util/log.h"
+#include "util/tempfile.h"
 #include "util/units.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,28 +156,6 @@ static int check_replaceable(int folder, const char *name)
 	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
 }
 
-#define TEMP_NAME_LEN 40
-
-/* A name of its own length: one made from the target's could pass NAME_MAX. */
-static int create_temp(int folder, char name[TEMP_NAME_LEN])
-{
-	for (int tries = 0; tries < 100; tries++) {
-		unsigned long long salt;
-		int fd;
-
-		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
-			return -EIO;
-		snprintf(name, TEMP_NAME_LEN, ".hbprof-%016llx.tmp", salt);
-		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    0644);
-		if (fd >= 0)
-			return fd;
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
-}
-
 /* sudo(8): the ids of the user who ran it. (uid_t)-1 means "leave as it is" to chown. */
 static bool sudo_ids(uid_t *uid, gid_t *gid)
 {
@@ -191,6 +169,14 @@ static bool sudo_ids(uid_t *uid, gid_t *gid)
 	*uid = (uid_t)u;
 	*gid = (gid_t)g;
 	return true;
+}
+
+bool fs_is_sudo_user(uid_t uid)
+{
+	uid_t user;
+	gid_t group;
+
+	return sudo_ids(&user, &group) && user == uid;
 }
 
 static int fill_temp(int fd, const char *path, const void *buf, size_t len, bool give)
@@ -212,11 +198,25 @@ static int fill_temp(int fd, const char *path, const void *buf, size_t len, bool
 	return 0;
 }
 
+static int write_into(int folder, const char *name, const char *path, const void *buf, size_t len,
+		      bool give, bool named)
+{
+	struct tempfile temp;
+	int err = tempfile__open(&temp, folder, named);
+
+	if (err)
+		return err;
+	err = fill_temp(temp.fd, path, buf, len, give);
+	if (!err)
+		return tempfile__rename(&temp, name);
+	tempfile__drop(&temp);
+	return err;
+}
+
 static int replace_file(const char *path, const void *buf, size_t len, bool give)
 {
-	char temp[TEMP_NAME_LEN] = "";
 	const char *name;
-	int folder, fd = -1, err;
+	int folder, err;
 
 	folder = open_folder(path, &name);
 	if (folder < 0)
@@ -224,21 +224,13 @@ static int replace_file(const char *path, const void *buf, size_t len, bool give
 	err = check_replaceable(folder, name);
 	if (err)
 		goto out;
-	fd = create_temp(folder, temp);
-	if (fd < 0) {
-		err = fd;
-		goto out;
-	}
-	err = fill_temp(fd, path, buf, len, give);
-	/* Network file systems say at close that the disk is full. */
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(folder, temp, folder, name))
-		err = -errno;
+	err = write_into(folder, name, path, buf, len, give, false);
+	/* A sandbox may allow a file without a name, and forbid to give it one. */
 	if (err)
-		unlinkat(folder, temp, 0);
-	else
+		err = write_into(folder, name, path, buf, len, give, true);
+	if (!err)
 		fsync(folder); /* the new name; without it a power cut may show the old file */
+	tempfiles__sweep(folder);
 out:
 	close(folder);
 	return err;
@@ -256,22 +248,18 @@ int fs_replace_own_file(const char *path, const void *buf, size_t len)
 
 int fs_check_replace(const char *path)
 {
-	char temp[TEMP_NAME_LEN];
+	struct tempfile temp;
 	const char *name;
-	int folder, fd, err;
+	int folder, err;
 
 	folder = open_folder(path, &name);
 	if (folder < 0)
 		return folder;
 	err = check_replaceable(folder, name);
-	if (!err) {
-		fd = create_temp(folder, temp);
-		err = fd < 0 ? fd : 0;
-		if (fd >= 0) {
-			close(fd);
-			unlinkat(folder, temp, 0);
-		}
-	}
+	if (!err)
+		err = tempfile__open(&temp, folder, false);
+	if (!err)
+		tempfile__drop(&temp);
 	close(folder);
 	return err;
 }

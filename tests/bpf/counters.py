@@ -121,6 +121,7 @@ def refused():
     wrong = []
     many = ",".join(f"r{i:x}" for i in range(1, 16))
     for names, word in (("cycles,cycels", "cycels"), ("cycles,cycles", "twice"), ("", "''"),
+                        ("r10,r010", "'r10' is named twice, once as 'r010'"), ("r1A,r1a", "twice"),
                         (many, "more than")):
         r = run([HBPROF, "--pid", "1", "--counters", names])
         if r.returncode != 2 or word not in r.stderr:

@@ -110,6 +110,10 @@ ok "and no picture is left" test ! -e empty.svg
 refused "a missing file is named" 'cannot read none: No such file' none
 refused "a folder is refused" 'cannot read \.: Is a directory' . -o x.svg
 refused "a missing base is named" 'cannot read none: No such file' flame.folded --diff none
+echo 'this is no stack' >prose
+refused "a base that is no stacks is refused" 'no stacks in prose' flame.folded --diff prose -o x.svg
+: >empty
+ok "an empty base is one in which there was nothing" flame flame.folded --diff empty -o x.svg
 refused "an output in a missing folder is named" 'cannot write the picture to no/x.svg: No such file' flame.folded -o no/x.svg
 refused "a capture without stacks says so" 'holds no stacks to draw' "$data/sample.hbp" -o x.svg
 gzip -c flame.folded >packed.gz

@@ -79,4 +79,16 @@ fi
 run help --help
 is "$rc/$(head -c 6 <<<"$out")" "0/Usage:" "the help of help is the list of commands"
 
+# An empty argument is a variable that was never set: said before any work, whatever the command.
+cd "$HB_SRC/tests/data" || exit 1
+sample=sample.hbp
+for args in '--pid 1 -o' '--pid 1 --codecs' 'report' "report $sample -o" 'flamegraph' "flamegraph $sample -o" \
+    "flamegraph $sample --diff" "flamegraph $sample --color-by" "export $sample --format csv -o" 'export --format csv' \
+    "merge $sample" "merge $sample $sample -o" "compare $sample" "compare $sample $sample -o" 'list' \
+    'list sample.hbp --codecs'; do
+    # shellcheck disable=SC2086 # words
+    run $args ''
+    like "$rc/$out/$err" "^2//.*'' names no file" "an empty name is a usage error: $args ''"
+done
+
 done_testing

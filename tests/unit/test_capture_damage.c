@@ -108,6 +108,8 @@ static void test_a_newer_major_version_says_so_and_a_newer_minor_is_read(void **
 	assert_refused("\"version\"", VERSION, "[1,-1]", "version");
 	assert_refused("\"version\"", VERSION, "[1e400,0]", "version");
 	assert_refused("\"version\"", VERSION, "7", "version");
+	assert_refused("\"version\"", VERSION, "[1.5,2]", "not a pair of whole numbers");
+	assert_refused("\"version\"", VERSION, "[1,0.5]", "not a pair of whole numbers");
 }
 
 static void test_numbers_out_of_range_are_refused(void **state)

@@ -77,6 +77,12 @@ static cJSON *parse_text(struct readval *rd, const char *text, size_t len)
 
 /* ---- the document ---- */
 
+static bool is_whole(const cJSON *v, int least)
+{
+	return cJSON_IsNumber(v) && v->valuedouble >= least && v->valuedouble <= 1e6 &&
+	       v->valuedouble == v->valueint;
+}
+
 static void read_version(struct readval *rd, const cJSON *doc)
 {
 	const cJSON *format = cJSON_GetObjectItemCaseSensitive(doc, "format");
@@ -90,10 +96,9 @@ static void read_version(struct readval *rd, const cJSON *doc)
 	version = readval__array(rd, doc, "version", 2);
 	major = cJSON_GetArrayItem(version, 0);
 	minor = cJSON_GetArrayItem(version, 1);
-	if (!cJSON_IsNumber(major) || !cJSON_IsNumber(minor) || major->valuedouble < 1 ||
-	    major->valuedouble > 1e6 || minor->valuedouble < 0 || minor->valuedouble > 1e6)
+	if (!is_whole(major, 1) || !is_whole(minor, 0))
 		readval__fail(rd, -EBADMSG,
-			      "damaged capture: \"version\" is not a pair of numbers");
+			      "damaged capture: \"version\" is not a pair of whole numbers");
 	else if (major->valuedouble > CAPTURE_MAJOR)
 		readval__fail(
 			rd, -EPROTO,

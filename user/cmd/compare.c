@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/compare.h"
@@ -193,10 +194,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_fail_over(a, arg, state);
 		return 0;
 	case 'o':
-		a->output = arg;
+		a->output = file_arg(state, "-o", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		add_file(a, arg, state);
+		add_file(a, file_arg(state, NULL, arg), state);
 		return 0;
 	case ARGP_KEY_END:
 		sort_into_sides(a, state);

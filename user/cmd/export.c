@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/export.h"
@@ -83,12 +84,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_of(a, arg, state);
 		return 0;
 	case 'o':
-		a->output = arg;
+		a->output = file_arg(state, "-o", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->file)
 			argp_error(state, "one capture at a time: '%s' is one too many", arg);
-		a->file = arg;
+		a->file = file_arg(state, NULL, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_args(a, state);

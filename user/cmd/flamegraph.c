@@ -17,6 +17,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "cmd/flamestacks.h"
@@ -188,10 +189,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
 		set_colors(a, arg, state);
 		return 0;
 	case OPT_DIFF:
-		set_second(a, arg, FLAME_BY_DIFF, state);
+		set_second(a, file_arg(state, "--diff", arg), FLAME_BY_DIFF, state);
 		return 0;
 	case OPT_COLOR_BY:
-		set_second(a, arg, FLAME_BY_HEAT, state);
+		set_second(a, file_arg(state, "--color-by", arg), FLAME_BY_HEAT, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -204,7 +205,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		a->output = arg;
+		a->output = file_arg(state, "-o", arg);
 		return 0;
 	case OPT_TITLE:
 		a->title = arg;
@@ -236,7 +237,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->opts.script = false;
 		return 0;
 	case ARGP_KEY_ARG:
-		set_file(a, arg, state);
+		set_file(a, file_arg(state, NULL, arg), state);
 		return 0;
 	case ARGP_KEY_END:
 		check_args(a, state);
@@ -333,13 +334,14 @@ static int read_stream(const struct flame_args *a, FILE *in, const char *file,
 		f.reverse = a->reverse;
 		err = folded__read(&f, in);
 	}
-	if (!err)
+	if (!err && f.lines[FOLDED_OK])
 		say_left_out(file, &f);
 	if (err == -EMEDIUMTYPE) {
 		err = read_capture(a, file, tree, weight);
 	} else if (err) {
 		log_err("cannot read %s: %s", shown_name(file), strerror(-err));
-	} else if (!f.lines[FOLDED_OK] && weight == FLAME_WIDTH) {
+	} else if (!f.lines[FOLDED_OK] && (weight == FLAME_WIDTH || folded__nr_bad(&f))) {
+		/* Of what the picture is coloured by none may be a result; not of what is no stacks. */
 		log_err("no stacks in %s: a line of them is 'frame;frame;frame count', the "
 			"outermost frame first",
 			shown_name(file));

@@ -14,6 +14,7 @@
 #include "capture/calstore.h"
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
+#include "cmd/filearg.h"
 #include "cmd/listview.h"
 #include "target/proc.h"
 #include "trace/plan.h"
@@ -79,7 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		a->probe[a->nr_probes++] = arg;
 		return 0;
 	case OPT_CODECS:
-		a->codecs[a->nr_codecs++] = arg;
+		a->codecs[a->nr_codecs++] = file_arg(st, "--codecs", arg);
 		return 0;
 	case OPT_EXIT:
 		check_word(st, "--exit", arg, "site", "ret");
@@ -98,7 +99,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case ARGP_KEY_ARG:
 		if (a->file)
 			argp_error(st, "one file at a time: '%s' is one too many", arg);
-		a->file = arg;
+		a->file = file_arg(st, NULL, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_target(st, a);

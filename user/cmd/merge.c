@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "cmd/cmd.h"
+#include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/merged.h"
@@ -32,12 +33,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		a->output = arg;
+		a->output = file_arg(state, "-o", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->nr == MAX_CAPTURES)
 			argp_error(state, "more than %d captures", MAX_CAPTURES);
-		a->file[a->nr++] = arg;
+		a->file[a->nr++] = file_arg(state, NULL, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (a->nr < 2)

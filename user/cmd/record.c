@@ -17,6 +17,7 @@
 #include "capture/host_run.h"
 #include "cmd/cmd.h"
 #include "cmd/codecopt.h"
+#include "cmd/filearg.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/record.h"
@@ -139,7 +140,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		o->probe[o->nr_probes++] = arg;
 		return 0;
 	case OPT_CODECS:
-		o->codecs[o->nr_codecs++] = arg;
+		o->codecs[o->nr_codecs++] = file_arg(st, "--codecs", arg);
 		return 0;
 	case 'd':
 		if (parse_duration_ns(arg, &o->duration_ns) || !o->duration_ns)
@@ -183,7 +184,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		parse_number(st, "--frequency", arg, SAMPLER_MAX_HZ, &o->sample_hz);
 		return 0;
 	case 'o':
-		o->output = arg;
+		o->output = file_arg(st, "-o", arg);
 		return 0;
 	case OPT_FORMAT:
 		set_format(st, arg, &o->format);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
 #include "report/report.h"
@@ -84,10 +85,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->opts.wide = true;
 		return 0;
 	case 'o':
-		a->output = arg;
+		a->output = file_arg(state, "-o", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		set_file(a, arg, state);
+		set_file(a, file_arg(state, NULL, arg), state);
 		return 0;
 	case ARGP_KEY_END:
 		if (!a->file)

@@ -73,7 +73,7 @@ static void add_word(struct argp_state *st, const char *arg, const char ***v, si
 		     size_t *cap)
 {
 	if (!*arg)
-		argp_error(st, "a name or cgroup is empty");
+		argp_error(st, "--name and --cgroup need a text: '' means no process");
 	if (array_grow((void **)v, *nr, cap, sizeof(**v)))
 		argp_failure(st, EXIT_FAILED, ENOMEM, "%s", arg);
 	(*v)[(*nr)++] = arg;

@@ -100,8 +100,11 @@ static bool counter__find(struct counter *c, const char *name)
 		return true;
 	}
 	*c = (struct counter){.kind = HB_CTR_PERF, .type = PERF_TYPE_RAW};
-	snprintf(c->name, sizeof(c->name), "%.31s", name);
-	return is_raw(name, &c->config);
+	if (!is_raw(name, &c->config))
+		return false;
+	/* However it is written, one number is one counter: r010, r10. */
+	snprintf(c->name, sizeof(c->name), "r%llx", c->config);
+	return true;
 }
 
 static int counters__add(struct counters *c, const char *name, char *why, size_t len)
@@ -115,7 +118,11 @@ static int counters__add(struct counters *c, const char *name, char *why, size_t
 	for (u32 i = 0; i < c->nr; i++) {
 		if (strcmp(c->v[i].name, one.name))
 			continue;
-		snprintf(why, len, "the counter '%s' is named twice", one.name);
+		if (strcmp(one.name, name))
+			snprintf(why, len, "the counter '%s' is named twice, once as '%.40s'",
+				 one.name, name);
+		else
+			snprintf(why, len, "the counter '%s' is named twice", name);
 		return -EINVAL;
 	}
 	if (c->nr == HB_CTRS) {

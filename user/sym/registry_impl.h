@@ -35,7 +35,7 @@ struct registry_func {
 	u32 limit;
 	bool off;
 	u32 rank; /* of the text that it came from: 0 built in, then one for each file */
-	u32 id; /* index of registry__entry(), set when all is read */
+	u32 id;	  /* index of registry__entry(), set when all is read */
 };
 
 struct registry_library {

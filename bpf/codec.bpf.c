@@ -639,5 +639,7 @@ int hb_probe(struct pt_regs *ctx)
 		return cfg_requests ? hb_req_pause(&h, role) : 0;
 	if (cfg_follow_go && role == HB_ROLE_GO)
 		return on_started(ctx, &h);
+	if (role == HB_ROLE_SWITCH)
+		return on_switch(&h);
 	return on_exit(ctx, s, &h, role);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * undo.bpf.h - what undoes a stack without passing an exit: Go's panics and recoveries, longjmp, C++
- * exceptions. Each tells exactly which open calls are dead; what a dead frame is, is in task.bpf.h.
+ * undo.bpf.h - what undoes a stack without passing an exit, or leaves it: Go's panics and recoveries,
+ * longjmp, C++ exceptions, swapcontext. Each tells exactly which open calls are dead; what a dead frame is,
+ * is in task.bpf.h.
  */
 #ifndef HBPROF_UNDO_BPF_H
 #define HBPROF_UNDO_BPF_H
@@ -84,6 +85,23 @@ static __always_inline int on_undone(struct pt_regs *ctx, const struct hb_site *
 	charge_miss(t, s, h);
 	if (!t->nr)
 		task_idle(h);
+	return 0;
+}
+
+/*
+ * The thread goes on on another stack (swapcontext, setcontext). Whether its open calls will go on one day is
+ * not known, and what runs meanwhile is not inside of them: so they are left for dead.
+ */
+static __always_inline int on_switch(struct hit *h)
+{
+	struct hb_task *t;
+
+	h->key.task = h->tid;
+	t = bpf_map_lookup_elem(&tasks, &h->key);
+	if (!t || !t->nr)
+		return 0;
+	hb_evict_deeper(t, 0);
+	task_idle(h);
 	return 0;
 }
 

@@ -68,6 +68,7 @@ enum hb_role {
 	HB_ROLE_STOP,	 /* Go's runtime begins to stop the world: see bpf/pause.bpf.h */
 	HB_ROLE_STARTED, /* ... and has let it go on */
 	HB_ROLE_GO,	 /* Go's runtime.newproc1 has made a goroutine, which does not run yet */
+	HB_ROLE_SWITCH,	 /* C's swapcontext and setcontext: the thread goes on on another stack */
 };
 
 /* How the kernel executes the probed instruction: this decides the cost and so the bias. */

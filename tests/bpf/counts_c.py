@@ -4,7 +4,7 @@ that are counted, and never a call that was not made.
 """
 import os
 
-from exact import (Measured, Seen, check_balance, check_exact, exact, latency,
+from exact import (Measured, Seen, check_balance, check_exact, differ, exact, latency,
                    parse_truth)
 from live import HBPROF, WORK, Workload, done, run, skip, test, text_changes
 
@@ -36,7 +36,7 @@ LEFT_MODES = [
 FOUND_MODES = [
     ("hostile", "funcptr", "-n 1000 -rate 4000"),
 ]
-SWITCHED_MODES = [("sigaltstack", "-n 300"), ("fibers", "-n 300")]
+SWITCHED_MODES = [("sigaltstack", "-n 300"), ("fibers", "-n 300"), ("yield", "-n 300")]
 
 
 def found(name, *options):
@@ -69,6 +69,17 @@ def check_switched(m):
 def switched(name):
     m = Measured(name)
     return m.judge(check_switched(m))
+
+
+def left_by_a_switch():
+    """What runs on the other stack is no part of the call that was left: it has calls of its own, with
+    their own time, and the one that was left is said to be."""
+    m = Measured("hostile -mode yield -n 300")
+    s, wrong = Seen(m.report, "codec"), check_balance(m.report)
+    wrong += differ("codec", "entries", s.f["entries"], 1200)
+    wrong += differ("codec", "calls", s.calls, 600)
+    wrong += differ("codec", "abandoned", s.f["abandoned"], 600)
+    return m.judge(wrong + differ("codec", "nested", s.f["nested"], 0))
 
 
 def builtin():
@@ -141,6 +152,8 @@ def main():
     for mode, flags in SWITCHED_MODES:
         test(f"hostile {mode} {flags}: on other stacks no call is made up", switched,
              f"hostile -mode {mode} {flags}")
+    test("calls that another stack's calls are made in are left, and those are counted",
+         left_by_a_switch)
     test("a function of a library that is loaded later is not found, and nothing is harmed", dlopen)
     done()
 

@@ -531,3 +531,9 @@ void w_catch(u64 depth)
 	w_hit(undo_site, HB_ROLE_CATCH, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
 	      w.cur->hi - depth - 8);
 }
+
+void w_swapped(void)
+{
+	w_hit(undo_site, HB_ROLE_SWITCH, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
+	      w.cur->hi - 0x100);
+}

@@ -179,7 +179,7 @@ static void test_a_function_without_tail_jumps_at_the_same_place_is_a_leftover(v
 	w_pass(100);
 	w_ran(t.b, D1, shared, 10);
 	assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1);
-	assert_int_equal(w_n(t.a, HB_FN_EXITS), 0);
+	assert_int_equal(w_samples(t.a), 0);
 	check_sample(t.b, 10);
 	assert_int_equal(w_plain(t.b)->dist[HB_DIST_LEAF].count, 1);
 }
@@ -485,6 +485,34 @@ static void test_a_catch_on_another_stack_is_not_this_one_s(void **state)
 	check_sample(t.a, 10);
 }
 
+/* ---- swapcontext ---- */
+
+/* The other stack is deeper, then less deep: calls on it are in no call of the first one. */
+static void test_a_call_whose_stack_is_switched_away_from_is_left(void **state)
+{
+	struct two t = two_of(W_NATIVE, 0);
+	u64 stack[2] = {t.g->hi, w_thread(8)->hi};
+
+	w_run(t.g);
+	cfg_stack_span = 1ULL << 40; /* so that addresses do not tell */
+	for (int i = 0; i < 2; i++) {
+		w_switch_stack(t.g, stack[i]);
+		w_call(t.a, D2, t.a_ra);
+		w_switch_stack(t.g, stack[!i]);
+		w_swapped();
+		w_ran(t.b, D1, t.b_ra, 10);
+		w_switch_stack(t.g, stack[i]);
+		w_swapped();
+		w_ret(t.a, D2, t.a_ra);
+		assert_int_equal(w_samples(t.a), 0);
+		assert_int_equal(w_n(t.a, HB_FN_ABANDONED), 1 + i);
+		assert_int_equal(w_n(t.b, HB_FN_NESTED), 0);
+		assert_int_equal(w_n(t.a, HB_FN_UNSEEN), 0);
+	}
+	assert_int_equal(w_samples(t.b), 2);
+	assert_int_equal(w_plain(t.b)->raw_sum_ns, 20);
+}
+
 /* ---- what a lost call has measured ---- */
 
 static void test_calls_inside_a_lost_one_belong_to_the_next_one_out(void **state)
@@ -651,6 +679,7 @@ int main(void)
 #endif
 		T(test_a_catch_abandons_what_was_thrown_through),
 		T(test_a_catch_on_another_stack_is_not_this_one_s),
+		T(test_a_call_whose_stack_is_switched_away_from_is_left),
 		T(test_calls_inside_a_lost_one_belong_to_the_next_one_out),
 		T(test_the_17th_call_is_dropped_and_its_return_ends_no_other),
 		T(test_leftovers_make_room_before_a_call_is_dropped),

@@ -305,6 +305,22 @@ static void test_longjmp_lands_where_it_has_set_sp(void **state)
 	site_list__fini(&l);
 }
 
+static void test_swapcontext_is_seen_where_it_leaves_for_the_other_stack(void **state)
+{
+	const struct code c = CODE64(0xa9405013,  /* 0  ldp x19, x20, [x0] */
+				     0x9100005f,  /* 4  mov sp, x2 */
+				     0xa9415815,  /* 8  ldp x21, x22, [x0, #16] */
+				     0xd61f0200); /* 12 br x16 */
+	struct site_list l;
+
+	site_list__init(&l);
+	assert_int_equal(site__switches(&c, &l), 0);
+	assert_int_equal(l.nr, 1);
+	expect_at(&l.v[0], 12, HB_CLASS_BRANCH, 0, 0);
+	assert_int_equal(l.v[0].role, HB_ROLE_SWITCH);
+	site_list__fini(&l);
+}
+
 static void test_code_that_leaves_sp_alone_has_no_landing(void **state)
 {
 	const struct code c = CODE64(STP32, 0x910003fd, 0x94000400, LDP32, RET);
@@ -338,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_the_place_of_the_return_address_is_found_in_the_prologue),
 		cmocka_unit_test(test_a_place_that_is_not_sure_is_not_known),
 		cmocka_unit_test(test_longjmp_lands_where_it_has_set_sp),
+		cmocka_unit_test(test_swapcontext_is_seen_where_it_leaves_for_the_other_stack),
 		cmocka_unit_test(test_code_that_leaves_sp_alone_has_no_landing),
 	};
 

@@ -420,6 +420,39 @@ static void test_bytes_that_are_no_code_are_said_to_be_none(void **state)
 	assert_int_equal(site__entry(&empty, &go_wants_bx, 0, &s, &why), -EILSEQ);
 }
 
+/* ---- other stacks ---- */
+
+static void test_swapcontext_is_seen_at_the_push_behind_the_new_sp(void **state)
+{
+	const struct code c = CODE(0x48, 0x89, 0x5f, 0x08, /* 0  mov %rbx,8(%rdi) */
+				   0x53, 0x5b,		   /* 4  push %rbx; pop %rbx */
+				   0x48, 0x8b, 0x62, 0x50, /* 6  mov 0x50(%rdx),%rsp */
+				   0x48, 0x8b, 0x5a, 0x48, /* 10 mov 0x48(%rdx),%rbx */
+				   0x51,		   /* 14 push %rcx */
+				   0x31, 0xc0, 0xc3);	   /* 15 xor %eax,%eax; ret */
+	struct site_list l;
+
+	site_list__init(&l);
+	assert_int_equal(site__switches(&c, &l), 0);
+	assert_int_equal(l.nr, 1);
+	expect_at(&l.v[0], 14, HB_CLASS_PUSH, 0, 0);
+	assert_int_equal(l.v[0].role, HB_ROLE_SWITCH);
+	site_list__fini(&l);
+}
+
+/* A return there is single-stepped: for a coroutine of some ns that would be a lot. */
+static void test_a_switch_that_only_steps_would_show_is_not_probed(void **state)
+{
+	const struct code c = CODE(0x48, 0x89, 0xf4,  /* 0 mov %rsi,%rsp */
+				   0x5b, 0x5d, 0xc3); /* 3 pop %rbx; pop %rbp; ret */
+	struct site_list l;
+
+	site_list__init(&l);
+	assert_int_equal(site__switches(&c, &l), 0);
+	assert_int_equal(l.nr, 0);
+	site_list__fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +489,8 @@ int main(void)
 		cmocka_unit_test(test_an_indirect_tail_call_is_no_jump_table),
 		cmocka_unit_test(test_data_among_the_code_is_treated_like_a_jump_table),
 		cmocka_unit_test(test_bytes_that_are_no_code_are_said_to_be_none),
+		cmocka_unit_test(test_swapcontext_is_seen_at_the_push_behind_the_new_sp),
+		cmocka_unit_test(test_a_switch_that_only_steps_would_show_is_not_probed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,7 @@ check_hostile() {
     check hostile -mode seccomp -n 20 -rate 5000 -- "codec 20 30 0 0 0 0"
     check hostile -mode sigaltstack -n 20 -- "codec 30 40 0 0 0 0"
     check hostile -mode fibers -n 20 -- "codec 40 40 0 0 0 0"
+    check hostile -mode yield -n 20 -- "codec 80 80 0 0 0 0"
     check hostile -mode tailcalls -n 20 -- "chain_a 20 20 0 0 0 0" "tail_a 20 20 0 0 0 0" \
         "chain_b 20 20 0 0 0 0" "tail_b 20 20 0 0 0 0" "chain_c 20 20 0 0 0 0" \
         "tail_c 20 20 0 0 0 0"

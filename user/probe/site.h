@@ -80,6 +80,12 @@ u16 site__ra_words(const struct code *body);
  */
 int site__landings(const struct code *body, struct site_list *out);
 
+/*
+ * Where swapcontext() and the like go on on another stack: the first instruction behind the setting of
+ * SP from memory or a register that the kernel emulates, as coroutines pass there often. Appends SWITCH sites.
+ */
+int site__switches(const struct code *body, struct site_list *out);
+
 /* True if the body has direct or indirect jumps out of it (a tail call may happen). */
 bool site__has_tails(const struct code *body);
 

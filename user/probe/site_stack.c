@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * site_stack.c - what code tells of the stack where the return address comes in a register: where a
- * function keeps it, and where a stack is undone.
+ * site_stack.c - what code tells of the stack: where the return address comes in a register, where a function
+ * keeps it and where a stack is undone; where a thread goes over to another stack.
  */
 #include <errno.h>
 
@@ -9,7 +9,8 @@
 
 #define PROLOGUE_INSNS \
 	32 /* Go's stack check, saved registers, what a compiler has moved before them */
-#define LANDING_INSNS 8 /* between setting SP and leaving */
+#define LANDING_INSNS 8	 /* between setting SP and leaving */
+#define SWITCH_INSNS  48 /* ... when all registers are loaded, too */
 
 static int count_saves(const struct code *c)
 {
@@ -85,6 +86,40 @@ int site__landings(const struct code *body, struct site_list *out)
 		if (!landing_behind(body, at + in.len, &s))
 			continue;
 		s.role = HB_ROLE_CATCH;
+		err = site_list__add(out, &s);
+	}
+	return err;
+}
+
+/* The first emulated instruction behind the setting of SP. */
+static bool switched_behind(const struct code *c, u64 at, struct site *out)
+{
+	struct regtrack t;
+	struct insn in;
+
+	regtrack__init(&t, c->ops);
+	for (int n = 0; n < SWITCH_INSNS && !code__decode(c, at, &in); n++, at += in.len) {
+		if (in.cls != HB_CLASS_STEP && !in.refused) {
+			site__set(out, c, at, &in, &t, 0);
+			return true;
+		}
+		if (site_line_ends(&in) || !regtrack__step(&t, &in))
+			return false;
+	}
+	return false;
+}
+
+int site__switches(const struct code *body, struct site_list *out)
+{
+	struct site s;
+	struct insn in;
+	int err = 0;
+
+	/* From the beginning, as instructions are of any length. */
+	for (u64 at = body->vaddr; !err && !code__decode(body, at, &in); at += in.len) {
+		if (in.kind != INSN_OTHER || in.sp_known || !switched_behind(body, at + in.len, &s))
+			continue;
+		s.role = HB_ROLE_SWITCH;
 		err = site_list__add(out, &s);
 	}
 	return err;

@@ -424,9 +424,9 @@ static const struct {
 	const char *symbol;
 	u8 role;
 } undoers[] = {
-	{"longjmp", HB_ROLE_LONGJMP},
-	{"__longjmp_chk", HB_ROLE_LONGJMP},
-	{"__cxa_begin_catch", HB_ROLE_CATCH},
+	{"longjmp", HB_ROLE_LONGJMP},	      {"__longjmp_chk", HB_ROLE_LONGJMP},
+	{"__cxa_begin_catch", HB_ROLE_CATCH}, {"swapcontext", HB_ROLE_SWITCH},
+	{"setcontext", HB_ROLE_SWITCH},
 };
 
 /*
@@ -475,6 +475,10 @@ static int image_undo_sites(struct plan *pl, u32 image)
 			want.entry_regs = 1u << pi->ops->arg_reg;
 		if (func_body(pi, &f, &body))
 			continue;
+		if (undoers[i].role == HB_ROLE_SWITCH) {
+			err = site__switches(&body, &pi->sites);
+			continue;
+		}
 		if (undoers[i].role == HB_ROLE_LONGJMP && pi->ops->ra_reg != INSN_NO_REG) {
 			err = landing_sites(pi, &body);
 			continue;

@@ -415,18 +415,43 @@ static void run_fiber(int me)
 		fibers.sum += call(switch_fiber, &me);
 }
 
+static void make_fiber(int me, void (*run)(int), ucontext_t *then)
+{
+	getcontext(&fibers.fiber[me]);
+	fibers.fiber[me].uc_stack.ss_sp = fibers.stack[me];
+	fibers.fiber[me].uc_stack.ss_size = sizeof(fibers.stack[me]);
+	fibers.fiber[me].uc_link = then;
+	makecontext(&fibers.fiber[me], (void (*)(void))run, 1, me);
+}
+
 static uint64_t step_fibers(struct truth *t, int i)
 {
 	if (i)
 		return 0;
-	for (int me = 0; me < NR_FIBERS; me++) {
-		getcontext(&fibers.fiber[me]);
-		fibers.fiber[me].uc_stack.ss_sp = fibers.stack[me];
-		fibers.fiber[me].uc_stack.ss_size = sizeof(fibers.stack[me]);
-		fibers.fiber[me].uc_link = me ? &fibers.main : &fibers.fiber[1];
-		makecontext(&fibers.fiber[me], (void (*)(void))run_fiber, 1, me);
-	}
+	make_fiber(0, run_fiber, &fibers.fiber[1]);
+	make_fiber(1, run_fiber, &fibers.main);
 	swapcontext(&fibers.main, &fibers.fiber[0]);
+	return fibers.sum;
+}
+
+/* Its calls are open on no other stack. */
+static void run_beside(int me)
+{
+	for (;;) {
+		fibers.sum += good();
+		switch_fiber(&me);
+	}
+}
+
+/* Within each call of one fiber the other one makes a whole call. Which stack is the deeper one matters to
+ * who compares addresses, so both ways. */
+static uint64_t step_yield(struct truth *t, int i)
+{
+	for (int me = 0; !i && me < NR_FIBERS; me++) {
+		make_fiber(me, run_fiber, &fibers.main);
+		make_fiber(!me, run_beside, NULL);
+		swapcontext(&fibers.main, &fibers.fiber[me]);
+	}
 	return fibers.sum;
 }
 
@@ -604,6 +629,7 @@ static const struct {
 	{"tailcalls", add_chains, step_tailcalls, 0},
 	{"sigaltstack", add_sigaltstack, step_sigaltstack, 1},
 	{"fibers", add_codec, step_fibers, 1},
+	{"yield", add_codec, step_yield, 1},
 	{"funcptr", add_pointers, step_funcptr, 0},
 	{"jit", add_codec, step_jit, 1},
 	{"dso", add_dso, step_dso, 0},

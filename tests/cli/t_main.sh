@@ -54,7 +54,7 @@ is "$rc" 2 "an option without its value is a usage error"
 
 run --pid 1 --follow-go
 is "$rc" 2 "--follow-go without --requests is a usage error"
-like "$err" '^hbprof record: --follow-go is of requests: add --requests' "it says what is missing"
+like "$err" '^hbprof: --follow-go is of requests: add --requests' "it says what is missing"
 
 run report
 is "$rc" 2 "report without a file is a usage error"

@@ -410,7 +410,7 @@ static void test_a_recording_of_a_few_ms_has_no_shares_of_cpu_time(void **state)
 
 	r->coverage.wall_ns = 99999999;
 	table_says(r, "n/a (recorded for less than 100 ms)");
-	table_says(r, "n/a: that comes in steps of 10 ms");
+	table_says(r, "n/a: that time comes in steps of 10 ms");
 	doc = print_json(r);
 	assert_true(is_null(doc, "rows.0.target_cpu_pct") && is_null(doc, "cost.hbprof_cpu_pct"));
 	cJSON_Delete(doc);

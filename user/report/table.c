@@ -44,7 +44,7 @@ static const struct column columns[C_NR] = {
 	[C_P50] = {"P50", COL_NUM},	   [C_P90] = {"P90", COL_NUM},
 	[C_P99] = {"P99", COL_NUM},	   [C_P999] = {"P99.9", COL_NUM},
 	[C_MAX] = {"max", COL_NUM},	   [C_TOTAL] = {"total", COL_TAIL},
-	[C_CPU] = {"CPU", COL_TAIL},	   [C_SIZE] = {"payload", COL_TAIL},
+	[C_CPU] = {"of CPU", COL_TAIL},	   [C_SIZE] = {"payload", COL_TAIL},
 };
 
 /* Marks that occurred: only these are explained. */
@@ -261,13 +261,22 @@ static void print_legend(struct view *v, const struct legend *l)
 			"less than the probe can tell: below its own cost inside a call, below "
 			"twice the uncertainty of it, or below a tenth of what other hits inside "
 			"the call cost");
-	table__para(
-		v, "total, CPU", "by the clock, waiting included; CPU: of the target's CPU time%s",
-		l->brief ? "; n/a: that comes in steps of 10 ms, and the recording is below 100 ms"
-		: l->no_cpu ? "; n/a where that is not known"
-			    : "");
+	table__para(v, "total",
+		    "time between the begin and end of these calls, by the clock: "
+		    "waiting is included");
+	table__para(v, "of CPU",
+		    "total in percent of the CPU time that the target used%s; more than 100%% "
+		    "means waiting%s",
+		    v->groups.by_target ? "" : " (all processes that made such calls)",
+		    l->brief	? "; n/a: that time comes in steps of 10 ms, and the recording is "
+				  "below 100 ms"
+		    : l->no_cpu ? "; n/a where that time is not known"
+				: "");
 	if (l->exclusive)
-		table__para(v, "exclusive", "without the probed calls inside");
+		table__para(
+			v, "exclusive",
+			"the same calls as in the line above, less the time of the measured calls "
+			"inside them; without such a line there were none inside");
 	table__para(v, "payload", "median size of a call's data%s",
 		    l->no_size ? "; n/a where the function does not show it" : "");
 	if (l->sizes)

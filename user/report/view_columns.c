@@ -33,7 +33,7 @@ static const struct {
 	[VIEW_MEAN] = {"mean", 7, false},	 [VIEW_P50] = {"P50", 7, false},
 	[VIEW_P90] = {"P90", 7, false},		 [VIEW_P99] = {"P99", 7, false},
 	[VIEW_P999] = {"P99.9", 7, false},	 [VIEW_MAX] = {"max", 7, false},
-	[VIEW_TOTAL] = {"total", 7, false},	 [VIEW_CPU] = {"CPU", 7, false},
+	[VIEW_TOTAL] = {"total", 7, false},	 [VIEW_CPU] = {"of CPU", 7, false},
 	[VIEW_SIZE] = {"payload", 8, false},
 };
 

@@ -35,7 +35,10 @@ static const struct {
 	{"n/a", "not known; a percentile with no call above it"},
 	{"max",
 	 "after a reset, or of the last interval alone, within 1.6 % above the largest call"},
-	{"CPU", "total, by the clock, in percent of the CPU time that the target used"},
+	{"total", "time between the begin and end of the calls, by the clock: waiting is included"},
+	{"of CPU",
+	 "total in percent of the CPU time that the target used; above 100 % means waiting"},
+	{"exclusive", "the line above, less the time of the measured calls inside its calls"},
 	{"counted", "calls whose counters are known; the means are those of these calls"},
 };
 
@@ -58,7 +61,7 @@ static void put_help(struct live_view *v, struct pen *p, u32 height)
 
 		if (at < NR_HELP && *help[at].keys) {
 			pen_ink(p, INK_BOLD);
-			pen_field(p, help[at].keys, 8, PEN_LEFT);
+			pen_field(p, help[at].keys, 9, PEN_LEFT);
 			pen_ink(p, INK_PLAIN);
 			pen_space(p, 1);
 			pen_field(p, help[at].what, pen_left(p), PEN_LEFT);

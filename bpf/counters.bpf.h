@@ -7,7 +7,8 @@
  * Hardware events count per CPU, whatever runs there, in user mode only: so they leave out the kernel,
  * and this program with it. A difference belongs to the call if the thread did not leave the CPU
  * (its context switches are the same, and so is the CPU) and, in Go, the goroutine did not leave the
- * thread. g.trackingSeq (u8) counts the times that a goroutine stops running (casgstatus(), Go 1.20 to
+ * thread. With time accounting, sched.bpf.c makes the thread's own counters of them (struct hb_thread), and
+ * the thread may leave the CPU. g.trackingSeq (u8) counts the times that a goroutine stops running (casgstatus(), Go 1.20 to
  * 1.26, runtime/proc.go), but for when the garbage collector stops it to scan its stack
  * (casGToPreemptScan()): then g.gcscandone becomes true. It becomes false when a collection begins,
  * which stops the world and so counts.
@@ -18,14 +19,8 @@
 #ifndef HBPROF_COUNTERS_BPF_H
 #define HBPROF_COUNTERS_BPF_H
 
-/* Kinds are known before load: unrolled, a loop over the counters is the code of those that are read. */
-#ifdef __bpf__
-#define EACH_CTR(i) _Pragma("unroll") for (u32 i = 0; i < HB_CTRS; i++)
-#else
-#define EACH_CTR(i) for (u32 i = 0; i < HB_CTRS; i++)
-#endif
+#include "event.bpf.h"
 
-#define CTR_UNREAD (~0ULL) /* of a value that could not be read */
 #define CTR_MAX_RAW \
 	(1ULL << 40) /* ns, of a call whose counters are looked at: keeps products small */
 
@@ -53,19 +48,6 @@ static __always_inline u64 task_faults(void)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	return task->min_flt + task->maj_flt;
-}
-
-/* The event of this CPU in that slot. */
-static __always_inline u64 event_read(struct hb_ctr_task *t, u32 slot, u32 *lag)
-{
-	struct bpf_perf_event_value *v = (void *)t->scratch;
-	u64 index = slot * cfg_ctr_cpus + bpf_get_smp_processor_id();
-
-	*lag = 0;
-	if (bpf_perf_event_read_value(&ctr_events, index, v, sizeof(*v)))
-		return CTR_UNREAD;
-	*lag = (u32)(v->enabled - v->running);
-	return v->counter;
 }
 
 /* What changes when the goroutine stops running. 0, or -1: it cannot be known. */
@@ -109,17 +91,52 @@ static __always_inline struct hb_thread *thread_get(void)
 	return t;
 }
 
-/* Read at once: of a pointer that is carried on, clang makes what the verifier does not follow. */
-static __always_inline void off_cpu_read(struct hb_off_cpu *o)
+/*
+ * What sched.bpf.c knows of the thread, for a call's frame, whose values become less by what the events
+ * had counted without the thread. Read at once: of a pointer that is carried on, clang makes what the
+ * verifier does not follow.
+ */
+static __always_inline void thread_read(struct hb_off_cpu *o, struct hb_ctr_frame *c)
 {
 	struct hb_thread *t = cfg_sched ? thread_get() : NULL;
 
-	o->waiting_ns = o->blocked_ns = o->born = 0;
+	o->waiting_ns = o->blocked_ns = o->born = o->gaps = 0;
 	if (!t)
 		return;
 	o->born = t->born;
+	o->gaps = t->gaps;
 	o->waiting_ns = t->waiting_ns;
 	o->blocked_ns = t->blocked_ns;
+	if (!cfg_ctr_own)
+		return;
+	EACH_CTR(i)
+	{
+		if (cfg_ctr_kind[i] != HB_CTR_PERF)
+			continue;
+		c->v[i] += t->own[i];
+		c->lag[i] += t->own_lag[i];
+	}
+}
+
+/*
+ * The events' values less those in the frame. So after thread_read() the frame of a call that begins holds
+ * what its thread has had so far; that of one that ends, what it has had more.
+ */
+static __always_inline void events_read(struct hb_ctr_task *t, struct hb_ctr_frame *c)
+{
+	struct bpf_perf_event_value *v = (void *)t->scratch;
+
+	EACH_CTR(i)
+	{
+		u32 lag = 0;
+
+		if (cfg_ctr_kind[i] != HB_CTR_PERF)
+			continue;
+		if (event_read(i, v, &lag))
+			c->unread |= 1 << i;
+		c->v[i] = v->counter - c->v[i];
+		c->lag[i] = lag - c->lag[i];
+	}
 }
 
 static __always_inline u64 off_cpu(const struct hb_off_cpu *o, u32 kind)
@@ -127,6 +144,16 @@ static __always_inline u64 off_cpu(const struct hb_off_cpu *o, u32 kind)
 	if (kind == HB_CTR_WAITING)
 		return o->waiting_ns;
 	return kind == HB_CTR_BLOCKED ? o->blocked_ns : o->waiting_ns + o->blocked_ns;
+}
+
+static __always_inline void frame_clear(struct hb_ctr_frame *c)
+{
+	c->unread = 0;
+	EACH_CTR(i)
+	{
+		if (cfg_ctr_kind[i] == HB_CTR_PERF)
+			c->v[i] = c->lag[i] = 0;
+	}
 }
 
 /* A call begins, and gets the frame of this index. Without room it will be one without counters. */
@@ -140,22 +167,24 @@ __noinline int hb_ctr_begin(const struct hit *h, u32 level, u32 image)
 	t = ctr_task_get(h);
 	if (!t)
 		return 0;
-	off_cpu_read(&t->off);
 	c = &t->frame[BOUNDED(level, 15)];
-	c->born = t->off.born;
+	frame_clear(c);
 	c->state = HB_CTR_STATE_OK;
 	if (h->lang == HB_LANG_GO && go_stops(t, h, image, &c->stops))
 		c->state = HB_CTR_STATE_UNVETTED;
 	c->cpu = bpf_get_smp_processor_id();
-	/* First: what runs here while the events are read is to be seen at the exit. */
+	/* First: what runs here while the events are read is to be seen. */
 	c->switches = task_switches();
+	thread_read(&t->off, c);
+	c->born = t->off.born;
+	c->gaps = t->off.gaps;
+	events_read(t, c);
+	c->torn = c->switches != task_switches();
 	EACH_CTR(i)
 	{
 		u32 kind = cfg_ctr_kind[i];
 
-		if (kind == HB_CTR_PERF)
-			c->v[i] = event_read(t, i, &c->lag[i]);
-		else if (kind == HB_CTR_FAULTS)
+		if (kind == HB_CTR_FAULTS)
 			c->v[i] = task_faults();
 		else if (kind == HB_CTR_SWITCHES)
 			c->v[i] = c->switches;
@@ -183,21 +212,22 @@ static __always_inline u32 call_lost(struct hb_ctr_task *t, const struct hb_ctr_
 	return stops != c->stops ? HB_CTR_LOST_GOROUTINE : HB_CTR_LOST_NR;
 }
 
-/* The events' differences in place of their values, so that none is read after it is known whether the
- * thread has left the CPU. */
-static __always_inline void events_end(struct hb_ctr_task *t, struct hb_ctr_frame *c)
+/*
+ * The events' differences in place of their values. None is read after it is known whether the thread has
+ * left the CPU. True: what they have counted may be another thread's; where switches are followed, only if
+ * there was one while the events were being read.
+ */
+static __always_inline bool events_end(struct hb_ctr_task *t, struct hb_ctr_frame *c)
 {
-	EACH_CTR(i)
-	{
-		u32 lag;
-		u64 v;
+	u64 switches = cfg_ctr_own ? task_switches() : c->switches;
 
-		if (cfg_ctr_kind[i] != HB_CTR_PERF)
-			continue;
-		v = event_read(t, i, &lag);
-		c->v[i] = v == CTR_UNREAD || c->v[i] == CTR_UNREAD ? CTR_UNREAD : v - c->v[i];
-		c->lag[i] = lag - c->lag[i];
-	}
+	thread_read(&t->off, c);
+	events_read(t, c);
+	if (switches != task_switches())
+		return true;
+	if (cfg_ctr_own)
+		return c->torn;
+	return c->cpu != bpf_get_smp_processor_id();
 }
 
 static __always_inline void ctr_add(struct hb_ctr_sum *s, u64 v)
@@ -220,7 +250,7 @@ static __always_inline u32 event_value(const struct hb_ctr_frame *c, u32 i, u64 
 				       u64 *v)
 {
 	*v = c->v[i];
-	if (*v == CTR_UNREAD)
+	if (c->unread & 1 << i)
 		return HB_CTR_LOST_READ;
 	if (c->lag[i])
 		return HB_CTR_LOST_LAG;
@@ -290,14 +320,15 @@ __noinline int hb_ctr_end(struct hb_task *task, const struct hit *h, u32 row)
 	}
 	fr = frame_at(task, task->nr);
 	c = &t->frame[BOUNDED(task->nr, 15)];
-	events_end(t, c);
+	moved = events_end(t, c);
 	why = call_lost(t, c, h, fr);
 	if (why != HB_CTR_LOST_NR) {
 		count_ctr_lost(h, why);
 		return 0;
 	}
-	off_cpu_read(&t->off);
-	moved = c->cpu != bpf_get_smp_processor_id() || c->switches != task_switches();
+	/* Another entry of the thread than at the beginning knows nothing of some of the call. */
+	if (cfg_ctr_own && (!c->born || c->born != t->off.born || c->gaps != t->off.gaps))
+		c->unread = ~0;
 	EACH_CTR(i)
 	{
 		u32 kind = cfg_ctr_kind[i];

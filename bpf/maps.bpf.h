@@ -132,14 +132,6 @@ struct {
 	__type(value, struct hb_ctr_task);
 } ctr_tasks SEC(".maps");
 
-/* Counter * cfg_ctr_cpus + CPU: the event that counts there, where there is one. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1); /* HB_CTRS * cfg_ctr_cpus */
-	__type(key, u32);
-	__type(value, u32);
-} ctr_events SEC(".maps");
-
 /* enum hb_ctr_lost */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -149,10 +141,8 @@ struct {
 } ctr_lost SEC(".maps");
 
 /* Known before load. */
-const volatile u32 cfg_nr_ctrs; /* 0: none, and nothing of counters.bpf.h is run */
-const volatile bool cfg_sched;	/* one of them is of kind HB_CTR_ON_CPU or above */
-const volatile u32 cfg_ctr_cpus = 1;
-const volatile u32 cfg_ctr_kind[HB_CTRS];   /* enum hb_ctr_kind */
+const volatile u32 cfg_nr_ctrs;		    /* 0: none, and nothing of counters.bpf.h is run */
+const volatile bool cfg_sched;		    /* one of them is of kind HB_CTR_ON_CPU or above */
 const volatile u32 cfg_ctr_per_us[HB_CTRS]; /* events that a microsecond can hold at most */
 const volatile u32 cfg_self_tgid; /* hbprof itself: its calibration calls are always measured */
 const volatile u32 cfg_nr_rows = 1;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * sched.bpf.c - how long threads were not on a CPU, and why: waiting for one, or blocked until somebody
- * woke them. Only of threads that have been in a measured call: codec.bpf.c makes their entries, and reads
- * them at both ends of a call (counters.bpf.h). Loaded with --sched only, as every context switch of the
- * machine comes by here; a bit per thread id keeps it short for those of others.
+ * woke them; and which part of what the CPUs' events count is theirs. Only of threads that have been in
+ * a measured call: codec.bpf.c makes their entries, and reads them at both ends of a call
+ * (counters.bpf.h). Loaded with --sched only, as every context switch of the machine comes by here; a bit
+ * per thread id keeps it short for those of others.
  *
  * The scheduler orders what happens to one thread: it is switched out on one CPU, woken, switched in on
  * another, one after the other. So its entry needs no lock.
@@ -15,33 +16,63 @@
 
 #include <hbprof/abi.h>
 
+#include "event.bpf.h"
 #include "shared.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* NULL for a thread that has not been in a call. */
-static __always_inline struct hb_thread *thread_of(const struct task_struct *task)
+/* Most threads of a machine are in no call, ever, and are done with here. */
+static __always_inline bool is_known(u32 pid)
 {
-	u32 pid = task->pid;
-
-	if (!(thread_bits[BOUNDED(pid >> 6, 1023)] >> (pid & 63) & 1))
-		return NULL;
-	return bpf_map_lookup_elem(&threads, &pid);
+	return thread_bits[BOUNDED(pid >> 6, 1023)] >> (pid & 63) & 1;
 }
 
-static __always_inline void thread_out(struct hb_thread *t, u64 now, bool runnable)
+/*
+ * The thread leaves a CPU, or gets one. What the CPU's events have counted in user mode until here is
+ * prev's. A value that cannot be read leaves the thread's open calls without.
+ */
+static __always_inline void events_switch(struct hb_thread *t)
 {
+	struct bpf_perf_event_value v = {};
+	u32 lag = 0;
+
+	EACH_CTR(i)
+	{
+		if (cfg_ctr_kind[i] != HB_CTR_PERF)
+			continue;
+		if (event_read(i, &v, &lag)) {
+			t->gaps++;
+			continue;
+		}
+		t->own[i] = v.counter - t->own[i];
+		t->own_lag[i] = lag - t->own_lag[i];
+	}
+}
+
+static __always_inline void thread_out(u32 pid, u64 now, bool runnable)
+{
+	struct hb_thread *t = bpf_map_lookup_elem(&threads, &pid);
+
+	if (!t)
+		return;
+	if (cfg_ctr_own)
+		events_switch(t);
 	t->out_ns = now;
 	t->wake_ns = 0;
 	t->blocked = !runnable;
 }
 
-static __always_inline void thread_in(struct hb_thread *t, u64 now)
+static __always_inline void thread_in(u32 pid, u64 now)
 {
-	u64 ready = t->out_ns;
+	struct hb_thread *t = bpf_map_lookup_elem(&threads, &pid);
+	u64 ready;
 
-	if (!t->out_ns)
+	/* 0: it was not seen leaving, as it was not known then. */
+	if (!t || !t->out_ns)
 		return;
+	if (cfg_ctr_own)
+		events_switch(t);
+	ready = t->out_ns;
 	if (t->blocked) {
 		/* Not seen being woken: it was just now. */
 		ready = t->wake_ns ? t->wake_ns : now;
@@ -56,11 +87,11 @@ static __always_inline void thread_in(struct hb_thread *t, u64 now)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(hb_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct hb_thread *out = thread_of(prev), *in = thread_of(next);
+	u32 out = prev->pid, in = next->pid;
 
-	if (out)
+	if (is_known(out))
 		thread_out(out, bpf_ktime_get_ns(), preempt || !prev->__state);
-	if (in)
+	if (is_known(in))
 		thread_in(in, bpf_ktime_get_ns());
 	return 0;
 }
@@ -68,8 +99,12 @@ int BPF_PROG(hb_switch, bool preempt, struct task_struct *prev, struct task_stru
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(hb_wakeup, struct task_struct *task)
 {
-	struct hb_thread *t = thread_of(task);
+	u32 pid = task->pid;
+	struct hb_thread *t;
 
+	if (!is_known(pid))
+		return 0;
+	t = bpf_map_lookup_elem(&threads, &pid);
 	if (t && t->out_ns && t->blocked && !t->wake_ns)
 		t->wake_ns = bpf_ktime_get_ns();
 	return 0;

@@ -57,7 +57,19 @@ HB_SHARED struct {
 /* Bit pid % 65536: there is, or was, an entry in `threads`. Words by pid / 64. */
 HB_SHARED u64 thread_bits[1024];
 
+/* Counter * cfg_ctr_cpus + CPU: the event that counts there, where there is one. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* HB_CTRS * cfg_ctr_cpus */
+	__type(key, u32);
+	__type(value, u32);
+} ctr_events SEC(".maps");
+
 /* Known before load. */
+HB_SHARED const volatile u32 cfg_ctr_cpus;	    /* with counters */
+HB_SHARED const volatile u32 cfg_ctr_kind[HB_CTRS]; /* enum hb_ctr_kind */
+/* Events are followed through context switches: there are some, and cfg_sched. */
+HB_SHARED const volatile bool cfg_ctr_own;
 HB_SHARED const volatile u32 cfg_tgid; /* the only target; 0: look in procs */
 /* The PID namespace that process ids are of, when it is not the machine's first one; else 0. */
 HB_SHARED const volatile u64 cfg_pidns_dev, cfg_pidns_ino;

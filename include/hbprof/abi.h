@@ -294,8 +294,11 @@ struct hb_ctr_frame {
 	u64 switches;	  /* of the thread */
 	u32 stops;	  /* of the goroutine: what changes when it stops running */
 	u32 cpu;
-	u32 state; /* enum hb_ctr_state */
-	u32 born;  /* hb_thread.born; 0: there was none */
+	u32 state;  /* enum hb_ctr_state */
+	u32 born;   /* hb_thread.born; 0: there was none */
+	u32 gaps;   /* hb_thread.gaps */
+	u16 unread; /* bit per counter whose event could not be read */
+	u16 torn;   /* the thread left the CPU while they were read */
 };
 
 enum hb_ctr_state {
@@ -304,20 +307,28 @@ enum hb_ctr_state {
 	HB_CTR_STATE_OK,
 };
 
-/* A thread that has been in a measured call, by its id in the machine's first PID namespace. */
+/*
+ * A thread that has been in a measured call, by its id in the machine's first PID namespace. `own` makes
+ * counters of the thread of those of CPUs: while it is on a CPU, what that CPU's event had counted less
+ * what the thread has had until then; while it is on none, what it has had.
+ */
 struct hb_thread {
 	u64 out_ns;		    /* since when it is not on a CPU; 0: it is */
 	u64 wake_ns;		    /* since when it could be; 0: since out_ns, or not yet */
 	u64 waiting_ns, blocked_ns; /* so far */
 	u32 blocked;		    /* since out_ns */
 	u32 born;		    /* when this entry was made, the low half of ns; not 0 */
+	u64 own[HB_CTRS];	    /* with cfg_ctr_own only */
+	u32 own_lag[HB_CTRS];	    /* as own, of hb_ctr_frame.lag */
+	u32 gaps;		    /* switches at which an event could not be read */
+	u32 pad;
 };
 
 /* What a thread was off the CPU, so far. */
 struct hb_off_cpu {
 	u64 waiting_ns, blocked_ns;
 	u32 born; /* hb_thread.born; 0: nothing is known */
-	u32 pad;
+	u32 gaps; /* hb_thread.gaps */
 };
 
 struct hb_ctr_task {
@@ -342,7 +353,7 @@ enum hb_ctr_lost {
 	HB_CTR_LOST_THREAD,    /* it ended on another thread */
 	HB_CTR_LOST_UNVETTED,  /* of a Go version that is not known */
 	HB_CTR_LOST_GOROUTINE, /* its goroutine left the thread for a while */
-	HB_CTR_LOST_SWITCH,    /* its thread left the CPU: counters of a CPU went on */
+	HB_CTR_LOST_SWITCH,    /* its thread left the CPU: counters of a CPU went on, unseen */
 	HB_CTR_LOST_LAG,       /* the event was not on the hardware all the time */
 	HB_CTR_LOST_READ,      /* the event could not be read */
 	HB_CTR_LOST_ABSURD,    /* more than that time can hold */

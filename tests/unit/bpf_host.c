@@ -69,7 +69,7 @@ void host__load(void)
 	recording = tight = false;
 	cal = (struct hb_cal){};
 	cfg_nr_ctrs = 0;
-	cfg_sched = false;
+	cfg_sched = cfg_ctr_own = false;
 	for (u32 i = 0; i < 1024; i++)
 		thread_bits[i] = 0;
 	cfg_ctr_cpus = KERNEL_CPUS;

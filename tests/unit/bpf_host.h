@@ -78,7 +78,7 @@ void host__load_req(void); /* the part of it for req.bpf.c */
 extern volatile u32 cfg_tgid, cfg_self_tgid, cfg_nr_rows, cfg_nr_hists;
 extern volatile u32 cfg_nr_ctrs, cfg_ctr_cpus, cfg_ctr_kind[], cfg_ctr_per_us[];
 extern struct hb_ctr_bias ctr_bias;
-extern volatile bool cfg_sched;
+extern volatile bool cfg_sched, cfg_ctr_own;
 extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;

@@ -459,7 +459,11 @@ long bpf_perf_event_read_value(void *map, __u64 flags, struct bpf_perf_event_val
 			       __u32 buf_size)
 {
 	int err = kernel__fault(KERNEL_READ_EVENT, map);
+	void (*interrupt)(void) = kernel.interrupt;
 
+	kernel.interrupt = NULL;
+	if (interrupt)
+		interrupt();
 	if (map_of(map)->def.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY || buf_size != sizeof(*buf))
 		kernel__die("bpf_perf_event_read_value: bad arguments");
 	memset(buf, 0, sizeof(*buf));

@@ -50,6 +50,7 @@ struct kernel {
 	struct pt_regs user; /* the task's user registers, where it is in a system call */
 	u32 cpu;
 	u64 nr_clock_reads;
+	void (*interrupt)(void); /* called once, when an event is about to be read */
 };
 extern struct kernel kernel;
 

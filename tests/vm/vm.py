@@ -30,10 +30,10 @@ QEMU_X86 = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-M", "pc", "-c
         "-smp", "2", "-m", "768", "-nodefaults", "-vga", "none", "-display", "none", "-net", "none",
         "-no-reboot"]
 # icount: time is the number of instructions, so a run is the same each time, whatever else the host
-# does; instructions are counted, cycles are twice as many (shift=1). One CPU, as QEMU 7.2 with a thread
-# for each executes stale code in single-step slots there too. The CPU is Graviton2's; it has neither
+# does; instructions are counted, cycles are twice as many (shift=1). With icount one thread of QEMU's runs all
+# CPUs: with one for each it executes stale code in single-step slots there too. The CPU is Graviton2's; it has neither
 # pointer authentication nor BTI, whose instructions are nops to it.
-QEMU_ARM64 = ["qemu-system-aarch64", "-M", "virt", "-cpu", "neoverse-n1", "-smp", "1", "-m", "768",
+QEMU_ARM64 = ["qemu-system-aarch64", "-M", "virt", "-cpu", "neoverse-n1", "-smp", "{cpus}", "-m", "768",
               "-icount", "shift={shift},sleep=off", "-rtc", "clock=vm,base=2026-01-01", "-seed", "1",
               "-nodefaults", "-display", "none", "-net", "none", "-no-reboot"]
 QEMU = {"amd64": QEMU_X86, "arm64": QEMU_ARM64}
@@ -145,10 +145,10 @@ def slurp(path):
 
 class Machine:
     """folder: an empty one for this machine. programs: files that are put into the guest's /bin. arch:
-    of the guest. shift: arm64's: an instruction takes 2^shift ns."""
+    of the guest. arm64's shift: an instruction takes 2^shift ns; cpus: how many it has."""
 
-    def __init__(self, folder, programs, script, arch="amd64", shift=1):
-        self.folder, self.arch, self.shift = folder, arch, shift
+    def __init__(self, folder, programs, script, arch="amd64", shift=1, cpus=1):
+        self.folder, self.arch, self.shift, self.cpus = folder, arch, shift, cpus
         self.out = f"{folder}/out"
         files = {"init": (0o100755, slurp(f"{HERE}/init")),
                  "bin/busybox": (0o100755, slurp(busybox(arch))),
@@ -164,7 +164,7 @@ class Machine:
     def run(self, image):
         """Runs to the end. None if the guest has said that it is done; else what is wrong."""
         console, sent = f"{self.folder}/console", f"{self.folder}/out.tar"
-        qemu = [word.format(shift=self.shift) for word in QEMU[self.arch]]
+        qemu = [word.format(shift=self.shift, cpus=self.cpus) for word in QEMU[self.arch]]
         if not shutil.which(qemu[0]):
             raise Missing(f"{qemu[0]} is not installed")
         begin = time.monotonic()

@@ -79,7 +79,7 @@ static const char *const lost_reasons[HB_CTR_LOST_NR] = {
 	[HB_CTR_LOST_UNVETTED] = "what this Go version does with goroutines is not known",
 	[HB_CTR_LOST_GOROUTINE] = "the goroutine left its thread in between",
 	[HB_CTR_LOST_SWITCH] = "the thread left the CPU, which counted on (of these only what is "
-			       "counted by thread is known)",
+			       "counted by thread is known; --sched follows threads)",
 	[HB_CTR_LOST_LAG] = "values; the counter was not on the hardware all the time",
 	[HB_CTR_LOST_READ] = "values; the counter could not be read",
 	[HB_CTR_LOST_ABSURD] = "values; more than that time can hold",

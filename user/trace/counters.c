@@ -342,11 +342,14 @@ int counters__open(struct counters *c)
 /* The programs that see context switches are loaded where something asks for them. */
 static void prepare_sched(const struct counters *c, struct hbprof_bpf *skel)
 {
-	bool sched = false;
+	bool sched = false, events = false;
 
-	for (u32 i = 0; i < c->nr; i++)
+	for (u32 i = 0; i < c->nr; i++) {
 		sched |= c->v[i].kind >= HB_CTR_ON_CPU;
+		events |= c->v[i].kind == HB_CTR_PERF;
+	}
 	skel->rodata->cfg_sched = sched;
+	skel->rodata->cfg_ctr_own = sched && events;
 	bpf_program__set_autoload(skel->progs.hb_switch, sched);
 	bpf_program__set_autoload(skel->progs.hb_wakeup, sched);
 	bpf_map__set_max_entries(skel->maps.threads, sched ? MAX_THREADS : 1);

@@ -5,9 +5,14 @@
  *   touch   writes to 16 new pages
  *   nap     sleeps for --ns
  *   busy    spins for about --ns of CPU time
- *   instr   runs a loop; where the machine counts instructions, the program does so itself around each
- *           call: INSTRUCTIONS function sum=...
+ *   instr   runs a loop
+ *   switch  runs half of the loop, leaves the CPU, and runs the other half: in turn it moves to
+ *           another CPU, sleeps, lets others run, or does nothing of that
+ *
+ * Where the machine counts instructions, the program does so itself around each call of the last two:
+ * INSTRUCTIONS function sum=...
  */
+#include <sched.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,11 +26,11 @@
 
 static struct truth_func *func;
 static uint64_t nap_ns, instructions;
-static long iters;
+static long iters, cpus;
 static char *memory;
 static int counter = -1;
 
-static const char *const modes[] = {"touch", "nap", "busy", "instr", NULL};
+static const char *const modes[] = {"touch", "nap", "busy", "instr", "switch", NULL};
 
 TRUTH_PROBED static uint64_t counted_touch(char *at)
 {
@@ -67,6 +72,40 @@ TRUTH_PROBED static uint64_t counted_instr(long n)
 	return x;
 }
 
+static void move(int turn)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(turn % cpus, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		truth_die("the thread cannot be moved");
+}
+
+static void leave(int i)
+{
+	struct timespec ts = {0, 50000};
+
+	if (i % 4 == 0)
+		move(i / 4);
+	else if (i % 4 == 1)
+		nanosleep(&ts, NULL);
+	else if (i % 4 == 2)
+		sched_yield();
+}
+
+TRUTH_PROBED static uint64_t counted_switch(long n, int i)
+{
+	volatile uint64_t x = 0;
+
+	for (long k = 0; k < n / 2; k++)
+		x += (uint64_t)k;
+	leave(i);
+	for (long k = n / 2; k < n; k++)
+		x += (uint64_t)k;
+	return x;
+}
+
 /* Every mode pages in its own code before it counts. */
 static char *new_pages(int calls)
 {
@@ -104,18 +143,20 @@ static uint64_t step(struct truth *t, int i)
 	uint64_t before, t0, t1, got;
 
 	truth_enter(func);
-	before = counter_read();
 	t0 = truth_now();
+	before = counter_read();
 	if (memory)
 		got = counted_touch(memory + (size_t)i * PAGES * PAGE);
+	else if (!strcmp(t->opt.mode, "switch"))
+		got = counted_switch(iters, i);
 	else if (iters)
 		got = counted_instr(iters);
 	else if (!strcmp(t->opt.mode, "nap"))
 		got = counted_nap(nap_ns);
 	else
 		got = counted_busy(nap_ns);
-	t1 = truth_now();
 	instructions += counter_read() - before;
+	t1 = truth_now();
 	truth_return(func, t1 - t0, 0, false);
 	return got ? 1 : 0;
 }
@@ -131,8 +172,9 @@ int main(int argc, char **argv)
 	nap_ns = (uint64_t)(t.opt.ns ? t.opt.ns : 2000000);
 	if (!strcmp(t.opt.mode, "touch"))
 		memory = new_pages(t.opt.n);
-	if (!strcmp(t.opt.mode, "instr")) {
+	if (!strcmp(t.opt.mode, "instr") || !strcmp(t.opt.mode, "switch")) {
 		iters = t.opt.iters ? t.opt.iters : 5000;
+		cpus = sysconf(_SC_NPROCESSORS_ONLN);
 		counter = counter_open();
 	}
 	truth_start(&t);

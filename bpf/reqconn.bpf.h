@@ -14,6 +14,7 @@
 #include "reqmaps.bpf.h"
 #include "reqrow.bpf.h"
 #include "reqproto.bpf.h"
+#include "reqhello.bpf.h"
 
 /* A TCP socket. */
 struct conn_id {
@@ -59,6 +60,8 @@ static __always_inline void row_add_conn(struct hb_req_row *r, const struct hb_r
 		__sync_fetch_and_add(&r->paused, 1);
 	if (c->flags & HB_REQ_TLS)
 		__sync_fetch_and_add(&r->tls, 1);
+	if (c->flags & HB_REQ_TLS && !(c->flags & HB_REQ_TLS_SURE))
+		__sync_fetch_and_add(&r->tls_doubt, 1);
 	if (c->flags & HB_REQ_STOPPED)
 		__sync_fetch_and_add(&r->stopped, 1);
 	if (c->waited_ns == ~0ULL)
@@ -144,7 +147,8 @@ static __always_inline void conn_begin(struct hb_req_conn *c, const struct io *i
 	c->probe_ns = c->late_probe_ns = 0;
 	c->calls = c->late_calls = 0;
 	c->last_ns = 0;
-	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED | HB_REQ_STOPPED);
+	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED | HB_REQ_STOPPED | HB_REQ_TLS_MAYBE |
+		      HB_REQ_TLS_BYE);
 	c->flags |= hs;
 	conn_row(c);
 }
@@ -163,7 +167,46 @@ static __always_inline void conn_peek(struct hb_req_conn *c, const struct io *io
 		req_count_n(HB_REQ_MUXED, 1);
 	} else if (b[0] == TLS_HANDSHAKE && b[1] == 3) {
 		c->flags |= HB_REQ_TLS;
+		if (io->have > TLS_HEADER)
+			hb_req_hello(c, io, TLS_HEADER);
+		else
+			c->flags |= HB_REQ_TLS_HELLO;
 	}
+}
+
+/* It carries HTTP/2. What looked like an exchange so far was a part of that. */
+static __always_inline void conn_muxed(struct hb_req_conn *c, u32 state)
+{
+	if (state == HB_REQ_OPEN || state == HB_REQ_ENDING) {
+		count_late(c);
+		req_count_n(HB_REQ_HANDSHAKES, 1);
+	}
+	c->state = HB_REQ_MULTIPLEXED;
+	req_count_n(HB_REQ_MUXED, 1);
+}
+
+/* Of a connection that is, or may be, one of TLS: HB_REQ_HANDSHAKE, or 0 when data is in. Of what begins an
+ * exchange tells the first record what the connection is. */
+static __always_inline u32 conn_tls(struct hb_req_conn *c, const struct io *io, u32 state)
+{
+	bool begins = state != HB_REQ_OPEN && !c->tls_left;
+	u64 len;
+	u32 hs;
+
+	if (!(c->flags & (HB_REQ_TLS | HB_REQ_PEEKED)) && begins && tls_record(io, &len))
+		c->flags |= HB_REQ_TLS;
+	if (!(c->flags & HB_REQ_TLS))
+		return 0;
+	if (c->flags & HB_REQ_TLS_HELLO && c->flags & HB_REQ_PEEKED && c->tls_left) {
+		c->flags &= ~HB_REQ_TLS_HELLO;
+		hb_req_hello(c, io, 0);
+	}
+	hs = hb_req_tls(c, io);
+	if (begins && hs && tls_alert(io) == TLS_DATA)
+		hs |= HB_REQ_TLS_MAYBE;
+	if (begins && !hs && c->flags & HB_REQ_TLS_H2 && tls_is_frame(io))
+		conn_muxed(c, state);
+	return hs;
 }
 
 /* Data in. Has it begun an exchange? */
@@ -185,7 +228,9 @@ static __always_inline bool conn_in(struct hb_req_conn *c, const struct io *io)
 		req_count_n(HB_REQ_MUXED, 1);
 		return false;
 	}
-	hs = c->flags & HB_REQ_TLS ? hb_req_tls(c, io) : 0;
+	hs = conn_tls(c, io, state);
+	if (c->state == HB_REQ_MULTIPLEXED)
+		return false;
 	if (state == HB_REQ_OPEN && (hs || !(c->flags & HB_REQ_HANDSHAKE))) {
 		/* More of the same. */
 		c->read_ns += c->side == HB_REQ_SERVER ? io->exit_ns - io->enter_ns : 0;
@@ -213,12 +258,48 @@ static __always_inline void conn_settle(struct hb_req_conn *c)
 	c->calls += __sync_fetch_and_and(&c->late_calls, 0);
 }
 
+/* The answer was that another protocol follows, whose messages are no requests and answers. */
+static __always_inline void conn_upgraded(struct hb_req_conn *c)
+{
+	hb_req_finish(c);
+	c->state = HB_REQ_MULTIPLEXED;
+	req_count_n(HB_REQ_UPGRADED, 1);
+}
+
+/* Data out that TLS may have said itself. false: it is nothing that ends an exchange later than now. */
+static __always_inline bool conn_out_tls(struct hb_req_conn *c, const struct io *io, u32 state)
+{
+	u8 alert = tls_alert(io);
+
+	if (c->flags & HB_REQ_HANDSHAKE) {
+		/* Data for what could have been an alert: so it was a request. */
+		if (c->flags & HB_REQ_TLS_MAYBE && !alert) {
+			c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_TLS_MAYBE);
+			c->accept_ns = 0;
+		}
+		return true;
+	}
+	if (state == HB_REQ_OPEN && c->flags & HB_REQ_TLS_H2 && tls_is_frame(io)) {
+		conn_muxed(c, state);
+		return false;
+	}
+	if (state == HB_REQ_OPEN && alert == TLS_DATA)
+		c->flags |= HB_REQ_TLS_BYE;
+	else if (alert)
+		return false;
+	else
+		c->flags &= ~HB_REQ_TLS_BYE;
+	return true;
+}
+
 /* Data out. */
 static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 {
-	u32 state = *(volatile u32 *)&c->state;
+	u32 state = *(volatile u32 *)&c->state, status = 0;
 
-	if ((state == HB_REQ_OPEN || state == HB_REQ_OLD) && is_interim(io)) {
+	if (state == HB_REQ_OPEN || state == HB_REQ_OLD)
+		status = interim_status(io);
+	if (status == 100) {
 		c->bytes_out += io->bytes;
 		__sync_fetch_and_add(&c->late_probe_ns, io->prog_ns);
 		return;
@@ -231,6 +312,8 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 		return;
 	}
 	if (state != HB_REQ_OPEN && state != HB_REQ_ENDING)
+		return;
+	if (c->flags & HB_REQ_TLS && !conn_out_tls(c, io, state))
 		return;
 	if (state == HB_REQ_OPEN)
 		c->first_ns = io->exit_ns - c->begin_ns;
@@ -248,6 +331,8 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 	__sync_fetch_and_add(&c->late_probe_ns, io->prog_ns);
 	conn_settle(c);
 	c->state = HB_REQ_ENDING;
+	if (status == 101)
+		conn_upgraded(c);
 }
 
 /*
@@ -279,9 +364,9 @@ static __always_inline void conn_end(u64 sk, struct hb_req_conn *c)
 	u32 state = *(volatile u32 *)&c->state;
 
 	if (__sync_val_compare_and_swap(&c->state, state, HB_REQ_MULTIPLEXED) == state) {
-		if (state == HB_REQ_ENDING)
+		if (state == HB_REQ_ENDING && !(c->flags & HB_REQ_TLS_BYE))
 			hb_req_finish(c);
-		else if (state == HB_REQ_OPEN)
+		else if (state == HB_REQ_OPEN || state == HB_REQ_ENDING)
 			conn_unanswered(c);
 		else if (state == HB_REQ_OLD_ANSWERED)
 			req_count_n(HB_REQ_OLD_EXCHANGES, 1);

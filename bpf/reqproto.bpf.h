@@ -27,7 +27,9 @@ struct io {
 
 /* TLS records: type, version, length (RFC 8446, 5.1). */
 #define TLS_HEADER	5
+#define TLS_RECORD_MAX	(16384 + 2048) /* RFC 5246, 6.2.3 */
 #define TLS_CHANGE	20
+#define TLS_ALERT	21
 #define TLS_HANDSHAKE	22
 #define TLS_DATA	23
 #define TLS_ALERT_BYTES 19 /* of an encrypted one: 2, its type, and a tag (5.2, 6) */
@@ -92,6 +94,41 @@ __noinline int hb_req_tls(struct hb_req_conn *c, const struct io *io)
 	return own ? HB_REQ_HANDSHAKE : 0;
 }
 
+/* The header of the record that the data begins with. 0: there is none. */
+static __always_inline u8 tls_record(const struct io *io, u64 *len)
+{
+	u8 b[8] = {};
+
+	if (!io->buf || io->have < TLS_HEADER ||
+	    bpf_probe_read_user(b, TLS_HEADER, (void *)io->buf) || b[1] != 3 || b[2] > 4 ||
+	    b[0] < TLS_CHANGE || b[0] > TLS_DATA)
+		return 0;
+	*len = (u64)b[3] << 8 | b[4];
+	return *len <= TLS_RECORD_MAX ? b[0] : 0;
+}
+
+/* An alert, or, in TLS 1.3, perhaps two bytes of data. As close() of a TLS connection sends one, at any time
+ * after the answer. */
+static __always_inline u8 tls_alert(const struct io *io)
+{
+	u64 len = 0;
+	u8 type = tls_record(io, &len);
+
+	if (type == TLS_ALERT || (type == TLS_DATA && len == TLS_ALERT_BYTES))
+		return type;
+	return 0;
+}
+
+/* Is the data too short for a request or an answer of HTTP/1, and so a frame of HTTP/2 that has no data? From
+ * the 9 bytes of one to the 24 before the shortest request, behind them up to 24 bytes of TLS 1.2. */
+static __always_inline bool tls_is_frame(const struct io *io)
+{
+	u64 len = 0;
+
+	return tls_record(io, &len) == TLS_DATA && len >= 9 + 16 && len <= 24 + 17 &&
+	       len != TLS_ALERT_BYTES;
+}
+
 /* ---- HTTP ----------------------------------------------------------------------------------- */
 
 /* Has the stream that a frame of this type is of a client's number, and the frame a length and flags that
@@ -135,16 +172,18 @@ static __always_inline bool looks_multiplexed(const struct io *io)
 /* Below this there is no room for an answer behind the line "HTTP/1.1 100 Continue" and its end. */
 #define INTERIM_BYTES 44
 
-/* An answer that only asks for the rest of the request: RFC 9110, 15.2.1. */
-static __always_inline bool is_interim(const struct io *io)
+/* RFC 9110, 15.2: 100, an answer that only asks for the rest of the request; 101, the last one of HTTP/1 on
+ * this connection. 0: neither of them. */
+static __always_inline u32 interim_status(const struct io *io)
 {
 	u8 b[16] = {};
 
-	if (!io->buf || io->have < 12 || io->bytes >= INTERIM_BYTES ||
-	    bpf_probe_read_user(b, 12, (void *)io->buf))
-		return false;
-	return b[0] == 'H' && b[4] == '/' && b[8] == ' ' && b[9] == '1' && b[10] == '0' &&
-	       b[11] == '0';
+	if (!io->buf || io->have < 12 || bpf_probe_read_user(b, 12, (void *)io->buf) ||
+	    b[0] != 'H' || b[4] != '/' || b[8] != ' ' || b[9] != '1' || b[10] != '0')
+		return 0;
+	if (b[11] == '0' && io->bytes < INTERIM_BYTES)
+		return 100;
+	return b[11] == '1' ? 101 : 0;
 }
 
 #endif

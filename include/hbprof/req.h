@@ -44,14 +44,19 @@ enum hb_req_state {
 	HB_REQ_MULTIPLEXED,  /* HTTP/2: exchanges overlap, bytes in and out tell nothing */
 };
 
-#define HB_REQ_TLS	 0x01 /* the connection began with a TLS handshake */
-#define HB_REQ_PEEKED	 0x02 /* the first bytes have been looked at */
-#define HB_REQ_HANDSHAKE 0x04 /* the open exchange is part of the TLS handshake */
-#define HB_REQ_PAUSED	 0x08 /* more than HB_REQ_PAUSE_NS between two of its bytes out */
-#define HB_REQ_TLS_OWN	 0x10 /* the record that bytes in are at is TLS's own, no data */
-#define HB_REQ_TLS_NEXT	 0x20 /* ... and so is the one behind it, whatever its type */
-#define HB_REQ_TLS_LOST	 0x40 /* where records begin is not known any more: all is data */
-#define HB_REQ_STOPPED	 0x80 /* the Go runtime stopped the world during the exchange */
+#define HB_REQ_TLS	 0x01	/* the connection began with a TLS handshake */
+#define HB_REQ_PEEKED	 0x02	/* the first bytes have been looked at */
+#define HB_REQ_HANDSHAKE 0x04	/* the open exchange is part of the TLS handshake */
+#define HB_REQ_PAUSED	 0x08	/* more than HB_REQ_PAUSE_NS between two of its bytes out */
+#define HB_REQ_TLS_OWN	 0x10	/* the record that bytes in are at is TLS's own, no data */
+#define HB_REQ_TLS_NEXT	 0x20	/* ... and so is the one behind it, whatever its type */
+#define HB_REQ_TLS_LOST	 0x40	/* where records begin is not known any more: all is data */
+#define HB_REQ_TLS_HELLO 0x100	/* the next bytes in are the client's first message */
+#define HB_REQ_TLS_H2	 0x200	/* the client offers HTTP/2 */
+#define HB_REQ_TLS_SURE	 0x400	/* it does not, nor early data: exchanges do not overlap */
+#define HB_REQ_TLS_MAYBE 0x800	/* the exchange began with what is an alert, or two bytes of data */
+#define HB_REQ_TLS_BYE	 0x1000 /* its answer was that so far */
+#define HB_REQ_STOPPED	 0x80	/* the Go runtime stopped the world during the exchange */
 
 #define HB_REQ_PAUSE_NS	 1000000000ULL
 
@@ -79,9 +84,10 @@ struct hb_req_conn {
 	u32 row;	  /* index into req_rows; 0: not known yet */
 	u16 lport, rport; /* host byte order */
 	u16 proc;	  /* whose system call began the exchange: index, HB_REQ_CHILD */
+	u16 flags;	  /* HB_REQ_TLS... */
+	u16 tls_left;	  /* bytes in that the record is still to have */
 	u8 side;	  /* enum hb_req_side */
-	u8 flags;	  /* HB_REQ_TLS... */
-	u32 tls_left;	  /* bytes in that the record is still to have */
+	u8 pad;
 };
 
 /* A system call that a thread is in. */
@@ -143,6 +149,7 @@ struct hb_req_row {
 	u64 unanswered;			/* begun, and closed without a byte out: not in count */
 	u64 paused;			/* in count; see HB_REQ_PAUSED */
 	u64 tls;			/* in count: on connections with TLS */
+	u64 tls_doubt;			/* of these without HB_REQ_TLS_SURE */
 	u64 stopped;			/* in count: the world was stopped meanwhile */
 	u64 group_ns[HB_REQ_CODEC_DIM]; /* of all codec calls tied to these requests, by group */
 	u64 group_calls[HB_REQ_CODEC_DIM];
@@ -192,9 +199,10 @@ enum hb_req_counter {
 	HB_REQ_OLD_EXCHANGES, /* on connections found open, until their first clean boundary */
 	HB_REQ_HANDSHAKES,    /* exchanges that were part of a TLS handshake */
 	HB_REQ_UNANSWERED,
-	HB_REQ_PUSHES, /* bytes out on a connection on which nothing had come in */
-	HB_REQ_MUXED,  /* HTTP/2 connections */
-	HB_REQ_UNIX,   /* system calls on other sockets, with data */
+	HB_REQ_PUSHES,	 /* bytes out on a connection on which nothing had come in */
+	HB_REQ_MUXED,	 /* HTTP/2 connections */
+	HB_REQ_UPGRADED, /* connections that have left HTTP/1 by its own word: WebSocket */
+	HB_REQ_UNIX,	 /* system calls on other sockets, with data */
 	HB_REQ_DATAGRAM,
 	HB_REQ_OTHER,
 	HB_REQ_TIED_CALLS, /* codec calls, outermost: tied + old + late + untied is all of them */

@@ -6,7 +6,6 @@ only: tests/bench/requests.py prints how far off they are.
 import os
 import re
 import subprocess
-import sys
 import time
 
 from exact import Measured, check_exact
@@ -117,34 +116,6 @@ def over_tls():
     if n["handshakes"] < n["accepted"]:
         wrong.append(f"{n['handshakes']} exchanges of handshakes on {n['accepted']} connections")
     return m.judge(wrong)
-
-
-def other_ways(mode, bytes_too=True):
-    """ways.py. Over TLS, bytes are those of the records, which it does not know."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ways.py")
-    wrong = []
-    with Workload(f"ways.py {mode}", [sys.executable, script, mode]) as w, \
-         Hbprof(w.pid, "--requests", "--no-children") as h:
-        h.wait_measuring()
-        w.run()
-        report = h.report()
-        w.finish()
-    truth, n = said(w.lines.seen, "connection"), report["request_coverage"]
-    balance(report, wrong)
-    if (n["accepted"], n["found_open"]) != (truth["connections"], 0):
-        wrong.append(f"connections: {n}, not {truth['connections']}")
-    if n["closed"] != truth["connections"]:
-        wrong.append(f"{n['closed']} connections were closed: {truth}")
-    if mode == "message":
-        if n["multiplexed"] != truth["connections"] or n["begun"]:
-            wrong.append(f"HTTP/2 was not told: {n}")
-        return wrong
-    got = [{k: r[k] for k in ("count", "bytes_in", "bytes_out")} for r in rows(report, "server")]
-    if [r["count"] for r in got] != [truth["count"]]:
-        wrong.append(f"{got}, not {truth}")
-    elif bytes_too and any(got[0][k] != truth[k] for k in got[0]):
-        wrong.append(f"{got}, not {truth}")
-    return wrong
 
 
 def stops_of_the_world():
@@ -271,12 +242,6 @@ test("a descriptor that is used again is another connection", descriptors, "sock
 test("a process with a ring of io_uring is warned of", io_uring)
 frameworks()
 test("a TLS handshake is no request", over_tls)
-test("nor is that of OpenSSL, which reads records in two parts", other_ways, "tls", bytes_too=False)
-test("an answer 100 Continue does not end a request", other_ways, "expect")
-test("a look at data does not count it", other_ways, "peek")
-test("HTTP/2 is told where messages are read", other_ways, "message")
-for way in ("vector2", "several", "zerocopy", "mptcp"):
-    test(f"requests by other system calls are counted exactly: {way}", other_ways, way)
 test("connections that are open when recording begins are apart at first", found_open)
 test("unix sockets are counted and not taken for connections", nothing_seen,
      "goserver -mode json -unix -n 500 -g 4 -ns 2000", "unix")

@@ -197,7 +197,7 @@ static void sample_request(struct m_request *q, u8 side, u32 codecs)
 	q->read_ns = q->write_ns = 500000;
 	q->first_sum_ns = 90000000;
 	q->first_max_ns = 8000000;
-	q->waited = q->queued = q->paused = q->tls = q->unanswered = 1;
+	q->waited = q->queued = q->paused = q->tls = q->tls_doubt = q->unanswered = 1;
 	q->stopped = 3;
 	q->waited_sum_ns = q->waited_max_ns = 40000;
 	q->queued_sum_ns = q->queued_max_ns = 50000;

@@ -334,6 +334,27 @@ static void test_what_children_served_has_no_share_of_codecs(void **state)
 	recording__free(back);
 }
 
+static void test_requests_over_tls_that_may_be_http2_are_said(void **state)
+{
+	struct recording *r = with_requests();
+	char *text;
+
+	r->requests->row[0].tls = 1000;
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "; 1,000 on connections with TLS"));
+	assert_null(strstr(text, "may speak HTTP/2"));
+	free(text);
+	r->requests->row[0].tls_doubt = 30;
+	r->requests->n[HB_REQ_UPGRADED] = 6;
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "TLS, 30 of them of clients that may speak HTTP/2"));
+	assert_non_null(strstr(text,
+			       "left HTTP for another protocol (WebSocket), whose messages are "
+			       "no requests 6"));
+	free(text);
+	recording__free(r);
+}
+
 static void test_requests_a_second_are_over_the_time_of_their_process(void **state)
 {
 	struct recording *r = with_requests();
@@ -515,6 +536,7 @@ int main(void)
 			test_reports_divide_context_switches_by_the_requests_of_the_process),
 		cmocka_unit_test(test_requests_of_a_process_are_those_that_it_served),
 		cmocka_unit_test(test_a_process_of_requests_that_is_not_there_is_damage),
+		cmocka_unit_test(test_requests_over_tls_that_may_be_http2_are_said),
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),

@@ -207,6 +207,7 @@ const struct field request_fields[] = {
 	COUNT(m_request, unanswered),
 	COUNT(m_request, paused),
 	COUNT(m_request, tls),
+	COUNT(m_request, tls_doubt),
 	U64(m_request, stopped),
 	{FIELD_DIST, "latency", offsetof(struct m_request, latency), 0, NULL, 0},
 	END,

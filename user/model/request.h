@@ -33,7 +33,8 @@ struct m_request {
 	u64 queued, queued_sum_ns,
 		queued_max_ns; /* connections: from the end of TCP's handshake to accept() */
 	u64 unanswered, paused, tls;
-	u64 stopped; /* met a stop of the world; M_NONE: the process's stops were not seen */
+	u64 tls_doubt; /* of tls: the client may speak HTTP/2, so that exchanges may overlap */
+	u64 stopped;   /* met a stop of the world; M_NONE: the process's stops were not seen */
 	struct m_dist latency; /* its count is the number of requests */
 	u64 *bucket_codec_ns;  /* codec time in the requests of latency.bucket[i] */
 	struct m_request_codec *codec;

@@ -95,6 +95,7 @@ static void print_io(struct jsonw *w, const struct m_request *q)
 	jsonw__u64(w, "unanswered", io ? q->unanswered : M_NONE);
 	jsonw__u64(w, "paused", io ? q->paused : M_NONE);
 	jsonw__u64(w, "tls", io ? q->tls : M_NONE);
+	jsonw__u64(w, "tls_doubt", io ? q->tls_doubt : M_NONE);
 }
 
 static void print_request(struct view *v, struct jsonw *w, const struct m_request *q)

@@ -190,12 +190,34 @@ static void add_system_calls(struct strbuf *s, const struct m_request *q)
 			     cell_ns(pct, q->waited_sum_ns / q->waited));
 }
 
+/* What in the row may be other than it seems. */
+static void add_doubts(struct strbuf *s, const struct m_request *q)
+{
+	char buf[CELL], of[CELL];
+
+	if (q->paused)
+		strbuf__addf(
+			s,
+			"; %s had a pause of over 1s in the answer (a stream, or a server's own "
+			"message): they last until its end",
+			cell_count(buf, q->paused));
+	if (q->tls)
+		strbuf__addf(s, "; %s on connections with TLS", cell_count(buf, q->tls));
+	if (q->tls_doubt)
+		strbuf__addf(s,
+			     ", %s of them of clients that may speak HTTP/2, which cannot always "
+			     "be told: if they do, trust the handlers' rows",
+			     cell_count(of, q->tls_doubt));
+	if (q->unanswered)
+		strbuf__addf(s, "; %s without an answer are not counted",
+			     cell_count(buf, q->unanswered));
+}
+
 /* Which codec, and the system calls: for each row that has requests. One without them may have accepted
  * what others serve. */
 static void print_parts(struct view *v, const struct m_request *q)
 {
 	struct strbuf s;
-	char buf[CELL];
 
 	if (q->side == HB_REQ_HANDLER || (!q->latency.count && !q->queued))
 		return;
@@ -212,21 +234,7 @@ static void print_parts(struct view *v, const struct m_request *q)
 	else
 		strbuf__adds(&s, " no request by the rule of connections");
 	add_queued(&s, q);
-	if (q->paused)
-		strbuf__addf(
-			&s,
-			"; %s had a pause of over 1s in the answer (a stream, or a server's own "
-			"message): they last until its end",
-			cell_count(buf, q->paused));
-	if (q->tls)
-		strbuf__addf(
-			&s,
-			"; %s on connections with TLS: should these carry HTTP/2, which cannot be "
-			"told, trust the handlers' rows",
-			cell_count(buf, q->tls));
-	if (q->unanswered)
-		strbuf__addf(&s, "; %s without an answer are not counted",
-			     cell_count(buf, q->unanswered));
+	add_doubts(&s, q);
 	table__para_buf(v, "", &s);
 }
 
@@ -299,6 +307,9 @@ static void print_connections(struct view *v, const struct m_requests *r)
 	add_if(&s, r->n[HB_REQ_HANDSHAKES],
 	       "exchanges of TLS itself (handshakes, alerts), no requests");
 	add_if(&s, r->n[HB_REQ_MUXED], "HTTP/2 connections, see handlers");
+	add_if(&s, r->n[HB_REQ_UPGRADED],
+	       "connections that left HTTP for another protocol (WebSocket), whose messages are no "
+	       "requests");
 	add_if(&s, r->n[HB_REQ_PUSHES], "writes before anything was read");
 	table__para_buf(v, "connections", &s);
 	if (!r->n[HB_REQ_UNIX] && !r->n[HB_REQ_DATAGRAM] && !r->n[HB_REQ_OTHER])

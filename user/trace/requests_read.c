@@ -96,6 +96,7 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 		r->first_max_ns = c->first_ns;
 	r->paused += !!(c->flags & HB_REQ_PAUSED);
 	r->tls += !!(c->flags & HB_REQ_TLS);
+	r->tls_doubt += (c->flags & HB_REQ_TLS) && !(c->flags & HB_REQ_TLS_SURE);
 	r->stopped += !!(c->flags & HB_REQ_STOPPED);
 	if (c->waited_ns == M_NONE)
 		return;
@@ -117,9 +118,9 @@ static void finish_open(struct requests *r, struct rows *rows, struct m_requests
 		prev = &at;
 		if (bpf_map_lookup_elem(fd, &key, &c))
 			continue;
-		if (c.state == HB_REQ_ENDING)
+		if (c.state == HB_REQ_ENDING && !(c.flags & HB_REQ_TLS_BYE))
 			finish(rows, &c, out);
-		else if (c.state == HB_REQ_OPEN)
+		else if (c.state == HB_REQ_OPEN || c.state == HB_REQ_ENDING)
 			out->open_at_end++;
 		else if (c.state == HB_REQ_OLD_ANSWERED)
 			out->n[HB_REQ_OLD_EXCHANGES]++;
@@ -234,6 +235,7 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	to->unanswered = from->unanswered;
 	to->paused = from->paused;
 	to->tls = from->tls;
+	to->tls_doubt = from->tls_doubt;
 	if (!overflow && !to->children && sees_stops(pl, to->target))
 		to->stopped = from->stopped;
 	err = fill_latency(from, to);

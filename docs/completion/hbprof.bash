@@ -23,6 +23,7 @@ _hbprof_values() { # command, option
     export--of) echo calls stacks ;;
     report--by) echo codec size process ;;
     compare--by) echo codec size ;;
+    compare--order-by) echo gomaxprocs go cpus cpu payload calls/s begin quota ;;
     flamegraph--by) echo codec ;;
     flamegraph--colors) echo hot mem io hash ;;
     compare--metric)

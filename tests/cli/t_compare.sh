@@ -77,6 +77,22 @@ refused "captures with nothing in common are told" 1 'nothing to compare: no fun
 refused "a codec that is in none is told" 1 'of the codecs asked for' \
     compare base.hbp fast.hbp --codec cJSON
 
+# ---- the order ----
+
+text=$(COLUMNS=150 compare procs8.hbp procs1.hbp procs2.hbp --order-by gomaxprocs --metric p50)
+like "$text" 'metric +procs1 +procs2 +procs8$' "--order-by sorts the columns by a number, not by its digits"
+like "$text" '^order +by gomaxprocs: procs1 1, procs2 2, procs8 8$' "and says what each has"
+like "$text" '^WARNING +GOMAXPROCS: procs1 has 1, procs2 has 2' "another GOMAXPROCS is warned of"
+like "$(COLUMNS=150 compare procs8.hbp procs1.hbp --label eight --order-by gomaxprocs --metric p50)" \
+    'metric +procs1 +eight ' "labels stay with their captures"
+refused "a fact that a capture lacks is told" 1 'cannot order by gomaxprocs: base.hbp does not tell' \
+    compare procs1.hbp base.hbp --order-by gomaxprocs
+refused "runs of one side that differ in the fact are told" 1 'differ in gomaxprocs: 1 and 2' \
+    compare procs1.hbp procs2.hbp : procs8.hbp procs8.hbp --order-by gomaxprocs
+compare base.hbp slow.hbp --order-by cpus -o out.txt 2>err
+is $? 0 "a fact that is the same everywhere is no error"
+like "$(cat err)" 'all captures have cpus 16' "but is told"
+
 # ---- thresholds ----
 
 ok "--fail-over passes when nothing got worse" exits 0 \
@@ -106,6 +122,12 @@ print(d["confidence"], d["common_rows"], m[1]["verdict"], m[0]["value"] > m[1]["
         "three captures have a picture of how each row moves from one to the next"
     compare base.hbp fast.hbp --format html -o two.html
     is "$(grep -c '<svg class="scale"' two.html)" 0 "two captures have none"
+    compare procs8.hbp procs1.hbp procs2.hbp --order-by gomaxprocs --format json >order.json
+    is "$(python3 -c '
+import json
+d = json.load(open("order.json"))
+print(d["order_by"], [s["order"] for s in d["sides"]])')" \
+        "{'fact': 'gomaxprocs', 'numeric': True} ['1', '2', '8']" "JSON has the order"
     compare odd.hbp odd.hbp --format html -o out.html
     is "$(python3 -c '
 import html.parser

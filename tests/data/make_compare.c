@@ -8,6 +8,7 @@
  *   short.hbp other.hbp          3 s; another codec
  *   sizes.hbp emulated.hbp odd.hbp   other payload sizes; an emulated CPU; names that are markup
  *   counted1.hbp counted2.hbp    with counters: 3,000 instructions a call, and 3,300
+ *   procs1.hbp procs2.hbp procs8.hbp   GOMAXPROCS 1, 2 and 8
  *   part1.hbp part2.hbp          two recordings of base's process, one after the other
  */
 #include "capture/capture.h"
@@ -179,10 +180,26 @@ static int make_counted(const char *dir)
 	return err;
 }
 
+static int make_procs(const char *dir)
+{
+	static const char *const procs[] = {"1", "2", "8"};
+	char name[16];
+	int err = 0;
+
+	for (u32 i = 0; i < 3; i++) {
+		struct recording *r = make(40 + i, 1 + 0.2 * i, 30, 6000 + 100 * i);
+
+		set_fact(r, "run_gomaxprocs", procs[i]);
+		snprintf(name, sizeof(name), "procs%s", procs[i]);
+		err |= save(dir, name, r);
+	}
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
 	return make_machines(argv[1]) || make_runs(argv[1]) || make_others(argv[1]) ||
-	       make_counted(argv[1]);
+	       make_counted(argv[1]) || make_procs(argv[1]);
 }

@@ -520,6 +520,22 @@ static void test_go_table_agrees_with_the_linkers_symbols(void **state)
 		skip();
 }
 
+static void test_a_variable_of_a_go_program_is_found_by_name_and_size(void **state)
+{
+	struct table r;
+
+	if (!open_program("plain", &r))
+		skip();
+	assert_true(elfsym_data(r.im, "runtime.gomaxprocs", 4));
+	assert_false(elfsym_data(r.im, "runtime.gomaxprocs", 8));
+	assert_false(elfsym_data(r.im, "runtime.main", 4)); /* a function */
+	close_table(&r);
+	if (!open_program("stripped", &r))
+		skip();
+	assert_false(elfsym_data(r.im, "runtime.gomaxprocs", 4));
+	close_table(&r);
+}
+
 /* The program has the Go functions of the other one, at the same addresses. */
 static bool compare_programs(const char *name, const char *with)
 {
@@ -638,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_no_byte_of_the_headers_leads_outside),
 		cmocka_unit_test(test_damaged_tables_are_refused),
 		cmocka_unit_test(test_go_table_agrees_with_the_linkers_symbols),
+		cmocka_unit_test(test_a_variable_of_a_go_program_is_found_by_name_and_size),
 		cmocka_unit_test(test_stripping_and_lost_section_headers_change_nothing),
 		cmocka_unit_test(test_programs_linked_without_symbols_have_the_same_functions),
 		cmocka_unit_test(test_c_functions_of_a_cgo_program_are_beside_the_go_ones),

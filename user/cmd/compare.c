@@ -28,6 +28,8 @@ struct compare_args {
 	bool wide;
 	struct compare_opts opts;
 	const char *codec[MAX_FILTERS];
+	const char *order_by; /* NULL: as they are named */
+	struct compare_axis axis;
 	const char *label[COMPARE_MAX_SIDES];
 	u32 nr_labels;
 	const char *file[COMPARE_MAX_RUNS];
@@ -40,7 +42,16 @@ struct compare_args {
 	u32 nr_sides;
 };
 
-enum { OPT_FORMAT = 0x100, OPT_BY, OPT_WIDE, OPT_METRIC, OPT_CODEC, OPT_LABEL, OPT_FAIL_OVER };
+enum {
+	OPT_FORMAT = 0x100,
+	OPT_BY,
+	OPT_WIDE,
+	OPT_METRIC,
+	OPT_CODEC,
+	OPT_LABEL,
+	OPT_FAIL_OVER,
+	OPT_ORDER_BY
+};
 
 static const struct argp_option options[] = {
 	{"metric", OPT_METRIC, "METRIC", 0,
@@ -52,6 +63,10 @@ static const struct argp_option options[] = {
 	 1},
 	{"label", OPT_LABEL, "NAME", 0,
 	 "What the next capture, or group of captures, is called; repeats (default: the file's name)",
+	 1},
+	{"order-by", OPT_ORDER_BY, "FACT", 0,
+	 "Sort them by a fact of the captures, the least first: gomaxprocs, go, cpus, payload, calls/s, "
+	 "begin, or a key of their \"host\"",
 	 1},
 	{"format", OPT_FORMAT, "FORMAT", 0, "table, json or html (default: table)", 2},
 	{"wide", OPT_WIDE, NULL, 0,
@@ -181,6 +196,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_LABEL:
 		add_label(a, arg, state);
 		return 0;
+	case OPT_ORDER_BY:
+		a->order_by = arg;
+		return 0;
 	case OPT_BY:
 		set_by(a, arg, state);
 		return 0;
@@ -244,6 +262,24 @@ static void name_sides(struct compare_args *a)
 		}
 		a->side[i].label = a->name[i];
 	}
+}
+
+/* False: it cannot be, and why was said. */
+static bool order_sides(struct compare_args *a)
+{
+	char why[512];
+
+	if (!a->order_by)
+		return true;
+	if (compare_sides__order(a->side, a->nr_sides, a->order_by, &a->axis, why, sizeof(why))) {
+		log_err("cannot order by %s: %s", a->order_by, why);
+		return false;
+	}
+	if (a->axis.moves)
+		a->opts.axis = &a->axis;
+	else
+		log_warn("--order-by: all captures have %s %s", a->order_by, a->axis.text[0]);
+	return true;
 }
 
 static int read_captures(struct compare_args *a)
@@ -341,7 +377,8 @@ int cmd_compare(int argc, char **argv)
 		status = EXIT_USAGE;
 	} else if (!read_captures(a)) {
 		name_sides(a);
-		status = compare_and_print(a);
+		if (order_sides(a))
+			status = compare_and_print(a);
 	}
 	for (u32 i = 0; i < a->nr_files; i++)
 		recording__free((struct recording *)a->run[i].r);

@@ -25,6 +25,7 @@
 #include "cmd/targets.h"
 #include "target/spawn.h"
 #include "trace/plan.h"
+#include "trace/goprocs.h"
 #include "trace/others.h"
 #include "trace/sampler.h"
 #include "trace/session.h"
@@ -262,12 +263,14 @@ static int deliver(const struct record_opts *o, const struct recording *rec, FIL
 struct surroundings {
 	struct host_run *run;
 	struct others before;
+	struct goprocs go;
 };
 
 /* Before the first probe: a breakpoint that stands in the code then is somebody else's. */
 static int surroundings__begin(struct surroundings *a, const struct plan *plan,
-			       struct recording *rec)
+			       const struct session *s)
 {
+	struct recording *rec = session__recording(s);
 	int err = host__read("", &rec->host);
 
 	if (!err)
@@ -278,12 +281,14 @@ static int surroundings__begin(struct surroundings *a, const struct plan *plan,
 		err = others__look(plan, &a->before);
 	if (!err)
 		others__log(&a->before);
-	return err;
+	return err ? err : goprocs__look(&a->go, s);
 }
 
 /* Once the last probe is off. */
-static int surroundings__end(struct surroundings *a, const struct plan *plan, struct recording *rec)
+static int surroundings__end(struct surroundings *a, const struct plan *plan,
+			     const struct session *s)
 {
+	struct recording *rec = session__recording(s);
 	struct others after = {0};
 	int err = others__look(plan, &after);
 
@@ -291,6 +296,10 @@ static int surroundings__end(struct surroundings *a, const struct plan *plan, st
 		err = others__tell(&a->before, &after, rec);
 	if (!err)
 		err = host_run__facts(a->run, rec);
+	if (!err)
+		err = goprocs__look(&a->go, s);
+	if (!err)
+		err = goprocs__tell(&a->go, &rec->host);
 	others__fini(&after);
 	return err;
 }
@@ -298,6 +307,7 @@ static int surroundings__end(struct surroundings *a, const struct plan *plan, st
 static void surroundings__fini(struct surroundings *a)
 {
 	others__fini(&a->before);
+	goprocs__fini(&a->go);
 	host_run__free(a->run);
 }
 
@@ -351,11 +361,12 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	err = session__open(plan, &so, &s);
 	if (err)
 		goto out;
-	if (surroundings__begin(&around, plan, session__recording(s))) {
+	if (surroundings__begin(&around, plan, s)) {
 		log_err("no memory for the facts of this machine");
 		goto out;
 	}
 	w->host = around.run;
+	w->go = &around.go;
 	status = begin(o, w, s, t, child);
 	if (status)
 		goto out;
@@ -370,7 +381,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	/* What was measured until then is still a result. */
 	status = EXIT_FAILED;
 	if (session__stop(s, w->reason ? w->reason : "error") ||
-	    surroundings__end(&around, plan, session__recording(s)))
+	    surroundings__end(&around, plan, s))
 		goto out;
 	keep_calibration(session__recording(s));
 	status = deliver(o, session__recording(s), child ? stderr : stdout);

@@ -16,6 +16,7 @@
 
 #include "capture/host_run.h"
 #include "cmd/live.h"
+#include "trace/goprocs.h"
 #include "trace/session.h"
 #include "util/units.h"
 
@@ -134,7 +135,9 @@ static int on_tick(struct waiter *w, struct session *s)
 		return 0;
 	if (w->host)
 		host_run__tick(w->host);
-	err = session__poll(s);
+	err = w->go ? goprocs__look(w->go, s) : 0;
+	if (!err)
+		err = session__poll(s);
 	if (!err)
 		err = session__snapshot(s);
 	if (!err && ++w->ticks % RECALIBRATE_EVERY == 0)

@@ -8,6 +8,7 @@
 
 #include <hbprof/types.h>
 
+struct goprocs;
 struct host_run;
 struct live;
 struct session;
@@ -23,6 +24,7 @@ struct waiter {
 	u64 calls;	       /* up to the line before */
 	const char *reason;    /* why it is over; NULL: not yet */
 	struct host_run *host; /* looked at each second; NULL: not */
+	struct goprocs *go;    /* likewise */
 };
 
 #define WAITER_NONE                                                           \

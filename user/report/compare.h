@@ -31,6 +31,27 @@ struct compare_side {
 	u32 nr_runs;
 };
 
+/* ---- the order of the sides ---- */
+
+#define COMPARE_AXIS_TEXT 64
+
+/* The fact that they are ordered by. */
+struct compare_axis {
+	const char *fact;
+	bool numeric, log; /* at[] are numbers; they span so much that their logarithms are shown */
+	bool moves;	   /* it is not the same of all */
+	double at[COMPARE_MAX_SIDES]; /* by side */
+	char text[COMPARE_MAX_SIDES][COMPARE_AXIS_TEXT];
+};
+
+/*
+ * Sorts the sides by a fact, the least first: the others are compared with that one. 0; -ENOENT: a capture
+ * does not have it, -EINVAL: the captures of one side differ in it, and why says which. fact must outlive
+ * the axis.
+ */
+int compare_sides__order(struct compare_side *side, u32 nr, const char *fact,
+			 struct compare_axis *axis, char *why, size_t len);
+
 /* ---- metrics ---- */
 
 enum metric_kind {
@@ -105,8 +126,9 @@ struct compare_opts {
 	const struct metric *metric[COMPARE_MAX_METRICS];
 	u32 nr_metrics; /* 0: those that are not asked_only */
 	const char *const *codec;
-	u32 nr_codecs;	  /* 0: all */
-	double fail_over; /* 0.10 of "10%"; negative: not asked for */
+	u32 nr_codecs;			 /* 0: all */
+	double fail_over;		 /* 0.10 of "10%"; negative: not asked for */
+	const struct compare_axis *axis; /* NULL: sides are in the order in which they were named */
 };
 
 struct compare {

@@ -11,6 +11,10 @@ static void print_side(const struct compare *c, struct jsonw *w, u32 side)
 
 	jsonw__object(w, NULL);
 	jsonw__str(w, "label", s->label);
+	if (c->opts->axis)
+		jsonw__str(w, "order", c->opts->axis->text[side]);
+	else
+		jsonw__null(w, "order");
 	jsonw__str(w, "not_comparable", side ? compare_forbids(c, side) : c->forbid[0]);
 	jsonw__array(w, "runs");
 	for (u32 i = 0; i < s->nr_runs; i++) {
@@ -108,6 +112,14 @@ void compare__json(const struct compare *c, struct strbuf *out)
 	jsonw__init(&w, out, true);
 	jsonw__object(&w, NULL);
 	jsonw__num(&w, "confidence", 1 - COMPARE_LEVEL, 2);
+	if (c->opts->axis) {
+		jsonw__object(&w, "order_by");
+		jsonw__str(&w, "fact", c->opts->axis->fact);
+		jsonw__bool(&w, "numeric", c->opts->axis->numeric);
+		jsonw__end_object(&w);
+	} else {
+		jsonw__null(&w, "order_by");
+	}
 	jsonw__array(&w, "sides");
 	for (u32 i = 0; i < c->nr_sides; i++)
 		print_side(c, &w, i);

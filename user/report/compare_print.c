@@ -127,9 +127,26 @@ static bool several_runs(const struct compare *c)
 	return false;
 }
 
+static void note_order(const struct compare *c,
+		       void (*add)(void *ctx, const char *label, const char *text), void *ctx)
+{
+	const struct compare_axis *a = c->opts->axis;
+	struct strbuf b;
+
+	strbuf__init(&b, MAX_TEXT);
+	strbuf__addf(&b, "by %s: ", a->fact);
+	for (u32 i = 0; i < c->nr_sides; i++)
+		strbuf__addf(&b, "%s%s %s", i ? ", " : "", c->side[i].label, a->text[i]);
+	if (b.s)
+		add(ctx, "order", b.s);
+	strbuf__fini(&b);
+}
+
 void cmp_notes(const struct compare *c, void (*add)(void *ctx, const char *label, const char *text),
 	       void *ctx)
 {
+	if (c->opts->axis)
+		note_order(c, add, ctx);
 	add(ctx, "ratio",
 	    "to the first column of values; of a latency, below 1 is faster. Limits: a 95% interval of "
 	    "the ratio by itself");

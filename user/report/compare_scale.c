@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * compare_scale.c - how the metrics of a row move over the sides, in the order in which they were named:
- * GOMAXPROCS 1 to 64, versions, loads. The ratio to the first side on a logarithmic axis, a line for
+ * compare_scale.c - how the metrics of a row move over the sides, in the order in which they were named or
+ * at the values of the fact that they are ordered by: GOMAXPROCS 1 to 64, versions, loads. The ratio to the first side on a logarithmic axis, a line for
  * each metric, with its 95 % limits. An inline SVG; colours come from the page.
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/compare_print.h"
 
@@ -17,6 +18,7 @@
 #define BOTTOM	  34
 #define MIN_SIDES 3
 #define LIMIT	  100.0
+#define LETTER	  7 /* about, of a tick */
 
 struct scale {
 	const struct compare *c;
@@ -24,9 +26,22 @@ struct scale {
 	double lo, hi; /* logarithms */
 };
 
+/* 0 to 1. */
+static double place_of(const struct scale *s, u32 side)
+{
+	const struct compare_axis *a = s->c->opts->axis;
+	u32 last = s->c->nr_sides - 1;
+
+	if (!a || !a->numeric || !(a->at[last] > a->at[0]))
+		return (double)side / last;
+	if (a->log)
+		return log(a->at[side] / a->at[0]) / log(a->at[last] / a->at[0]);
+	return (a->at[side] - a->at[0]) / (a->at[last] - a->at[0]);
+}
+
 static double x_of(const struct scale *s, u32 side)
 {
-	return LEFT + (double)side / (s->c->nr_sides - 1) * (WIDTH - LEFT - RIGHT);
+	return LEFT + place_of(s, side) * (WIDTH - LEFT - RIGHT);
 }
 
 static double y_of(const struct scale *s, double ratio)
@@ -81,13 +96,33 @@ static void add_grid(const struct scale *s, struct strbuf *out)
 			     marks[i] == 1 ? "one" : "grid", LEFT, WIDTH - RIGHT, y, y, LEFT - 6,
 			     y + 4, cmp_ratio(buf, marks[i]));
 	}
+}
+
+/* The names of the sides, or the values of the fact, where they do not cover each other. */
+static void add_ticks(const struct scale *s, struct strbuf *out)
+{
+	const struct compare_axis *a = s->c->opts->axis;
+	double free_from = 0;
+
 	for (u32 side = 0; side < s->c->nr_sides; side++) {
+		const char *text = a ? a->text[side] : s->c->side[side].label;
+		double x = x_of(s, side), half = strlen(text) * LETTER / 2.0;
+
+		if (side && x - half < free_from)
+			continue;
+		free_from = x + half + LETTER;
 		strbuf__addf(out,
-			     "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
-			     x_of(s, side), HEIGHT - BOTTOM + 16);
-		cmp_html(out, s->c->side[side].label);
+			     "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x,
+			     HEIGHT - BOTTOM + 16);
+		cmp_html(out, text);
 		strbuf__adds(out, "</text>\n");
 	}
+	if (!a)
+		return;
+	strbuf__addf(out, "<text class=\"tick\" x=\"%d\" y=\"%d\">", WIDTH - RIGHT + 14,
+		     HEIGHT - BOTTOM + 30);
+	cmp_html(out, a->fact);
+	strbuf__adds(out, a->log ? " (log)</text>\n" : "</text>\n");
 }
 
 static void add_limits(const struct scale *s, u32 metric, u32 side, struct strbuf *out)
@@ -140,6 +175,7 @@ void compare__scale(const struct compare *c, const struct compare_row *row, stru
 		"the first, in order\">\n",
 		WIDTH, HEIGHT);
 	add_grid(&s, out);
+	add_ticks(&s, out);
 	for (u32 m = 0; m < c->nr_metrics; m++)
 		add_metric(&s, m, out);
 	strbuf__adds(out, "</svg>\n");

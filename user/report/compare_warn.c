@@ -102,6 +102,8 @@ static const struct {
 	{"virtualization", "virtualization", "a guest pays for exits and for its neighbours",
 	 false},
 	{"kernel", "kernel", "scheduling, mitigations and the probes' own cost differ", true},
+	{"run_gomaxprocs", "GOMAXPROCS",
+	 "other parallelism of the program and of its garbage collector", false},
 	{"run_cpu_quota", "CPU quota", "a quota stops the target in the middle of calls", false},
 	{"clocksource", "clock source", "the resolution and cost of time stamps differ", false},
 };

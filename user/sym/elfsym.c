@@ -219,3 +219,25 @@ int elfsym__read(const struct image *im, const struct elfsym *e, u64 skip_lo, u6
 	}
 	return 0;
 }
+
+u64 elfsym_data(const struct image *im, const char *name, u64 size)
+{
+	struct elfsym e;
+
+	if (elfsym__open(im, &e))
+		return 0;
+	for (u32 n = 0; n < e.nr_tables; n++) {
+		const struct elfsym_table *t = &e.table[n];
+
+		for (size_t i = 0; i < t->nr; i++) {
+			Elf64_Sym s;
+
+			load_sym(t, i, &s);
+			if (ELF64_ST_TYPE(s.st_info) == STT_OBJECT && s.st_size == size &&
+			    s.st_shndx != SHN_UNDEF && s.st_name <= t->str_len &&
+			    !strcmp(t->str + s.st_name, name))
+				return s.st_value;
+		}
+	}
+	return 0;
+}

@@ -36,5 +36,7 @@ int elfsym__count(const struct image *im, const struct elfsym *e, struct elfsym_
  */
 int elfsym__read(const struct image *im, const struct elfsym *e, u64 skip_lo, u64 skip_hi,
 		 const struct elfsym_count *max, struct sym *v, size_t *nr, char *pool);
+/* The address of a variable of that name and size, by the symbol tables; 0: they do not know it. */
+u64 elfsym_data(const struct image *im, const char *name, u64 size);
 
 #endif

@@ -334,6 +334,28 @@ static void test_what_children_served_has_no_share_of_codecs(void **state)
 	recording__free(back);
 }
 
+/* Lines are broken anywhere. */
+static bool says(const char *text, const char *words)
+{
+	while (*words) {
+		if (*words == ' ' && (*text == ' ' || *text == '\n')) {
+			text += strspn(text, " \n");
+			words++;
+		} else if (*words++ != *text++) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_words(const char *text, const char *words)
+{
+	for (; *text; text++)
+		if (says(text, words))
+			return true;
+	return false;
+}
+
 static void test_requests_over_tls_that_may_be_http2_are_said(void **state)
 {
 	struct recording *r = with_requests();
@@ -341,16 +363,14 @@ static void test_requests_over_tls_that_may_be_http2_are_said(void **state)
 
 	r->requests->row[0].tls = 1000;
 	text = printed(r, REPORT_TABLE);
-	assert_non_null(strstr(text, "; 1,000 on connections with TLS"));
-	assert_null(strstr(text, "may speak HTTP/2"));
+	assert_true(has_words(text, "; 1,000 on connections with TLS"));
+	assert_false(has_words(text, "may speak HTTP/2"));
 	free(text);
 	r->requests->row[0].tls_doubt = 30;
 	r->requests->n[HB_REQ_UPGRADED] = 6;
 	text = printed(r, REPORT_TABLE);
-	assert_non_null(strstr(text, "TLS, 30 of them of clients that may speak HTTP/2"));
-	assert_non_null(strstr(text,
-			       "left HTTP for another protocol (WebSocket), whose messages are "
-			       "no requests 6"));
+	assert_true(has_words(text, "TLS, 30 of them of clients that may speak HTTP/2"));
+	assert_true(has_words(text, "whose messages are no requests 6"));
 	free(text);
 	recording__free(r);
 }

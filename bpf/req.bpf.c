@@ -203,7 +203,7 @@ __noinline int hb_req_tie(const struct hb_req_conn *c, const struct conn_id *id,
 		return 0;
 	}
 	if (rt->goid != goid)
-		rt->tie[0].sk = rt->tie[1].sk = 0;
+		rt->tie[0].sk = rt->tie[1].sk = rt->root = 0;
 	rt->goid = goid;
 	tie = &rt->tie[BOUNDED(c->side, 1)];
 	tie->sk = id->sk;

@@ -27,14 +27,34 @@ static __always_inline void count_call(u32 calls, u64 ns)
 	req_count_n(calls + 1, ns); /* the counter of the time follows that of the calls */
 }
 
+/* How much of a call that ends now lies before the end of another one, at most: several goroutines work for
+ * one request. Whoever loses the race sees the winner's end. */
+static __always_inline u64 overlap(struct hb_req_conn *c, u64 begin, u64 end)
+{
+	u64 last = 0;
+
+	for (int i = 0; i < 8; i++) {
+		last = *(volatile u64 *)&c->codec_end_ns;
+		if (last >= end || __sync_val_compare_and_swap(&c->codec_end_ns, last, end) == last)
+			break;
+	}
+	last = last < end ? last : end;
+	return last > begin ? last - begin : 0;
+}
+
 /* To the exchange of c. What lies behind its last byte out so far is late until another one follows. */
-static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb_frame *fr, u64 ns,
-					  u64 probe_ns)
+static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb_frame *fr, u64 now,
+					  u64 ns, u64 probe_ns)
 {
 	u32 row = c->row;
 	struct hb_req_row *r = req_row_at(row);
 	u64 before = c->last_ns > fr->t0_ns ? c->last_ns - fr->t0_ns : 0;
+	u64 over = cfg_follow_go ? overlap(c, fr->t0_ns, now) : 0;
 
+	if (over) {
+		__sync_fetch_and_add(&c->overlap_ns, over < ns ? over : ns);
+		probe_ns = 0; /* the other call's, at that time, is what the request waited for */
+	}
 	if (c->state == HB_REQ_ENDING && before) {
 		/* It has written itself: an encoder on a connection. */
 		if (before > ns)
@@ -78,21 +98,78 @@ static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t, co
 	return NULL;
 }
 
+/* The place of the innermost handler's call that is open, of one that began at t0_ns if that is not 0; -1: there
+ * is none. */
+static __always_inline int handler_frame(struct hb_task *t, u64 t0_ns)
+{
+	int found = -1;
+
+	for (u32 i = 0; i < HB_FRAME_DEPTH && i < t->nr; i++) {
+		const struct hb_frame *fr = frame_at(t, i);
+
+		if (req_handler_groups >> (fr->group & 63) & 1 && (!t0_ns || fr->t0_ns == t0_ns))
+			found = i;
+	}
+	return found;
+}
+
+/*
+ * --follow-go: a codec call of this task, to the handler's call that it works for. 1; 0: there is none, or it is
+ * over. That call's goroutine may end it just now: then this is lost, or the next call in its frame's place has it.
+ */
+__noinline int hb_req_credit(const struct hb_task *t, const struct hit *h, u64 ns)
+{
+	struct hb_req_key row = {.side = HB_REQ_HANDLER};
+	struct hb_frame_key key = {};
+	struct hb_req_task *rt;
+	struct hb_req_row *r;
+	struct hb_frame *fr;
+	struct hb_task *root;
+	int at;
+
+	if (!t || !h)
+		return 0;
+	key.tgid = h->key.tgid;
+	key.task = h->key.task;
+	rt = bpf_map_lookup_elem(&req_tasks, &key);
+	if (!rt || !rt->root || (rt->goid && t->goid && rt->goid != t->goid))
+		return 0;
+	key.task = rt->root;
+	root = bpf_map_lookup_elem(&tasks, &key);
+	if (!root || (rt->root_goid && root->goid && rt->root_goid != root->goid))
+		return 0;
+	at = handler_frame(root, rt->root_t0_ns);
+	if (at < 0)
+		return 0;
+	fr = frame_at(root, at);
+	__sync_fetch_and_add(&fr->codec_ns, ns);
+	__sync_fetch_and_add(&fr->codec_calls, 1);
+	row.proc = fr->proc;
+	row.func = fr->func;
+	r = req_row_at(req_row_find(&row));
+	if (r)
+		__sync_fetch_and_add(&r->followed, 1);
+	return 1;
+}
+
 static __always_inline void tie_call(const struct hb_task *t, const struct hit *h,
 				     const struct hb_frame *fr, u64 ns, u64 probe_ns, bool codec)
 {
 	u32 why;
 	struct hb_req_conn *c = task_conn(t, h, &why);
+	bool handled = t->active & req_handler_groups;
 
-	if (c && !codec) {
-		__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
-	} else if (c) {
-		count_call(HB_REQ_TIED_CALLS, ns);
-		conn_add_call(c, fr, ns, probe_ns);
-	} else if (codec) {
-		/* HTTP/2: the handler's row has it. */
-		count_call(t->active & req_handler_groups ? HB_REQ_TIED_CALLS : why, ns);
+	if (!codec) {
+		if (c)
+			__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
+		return;
 	}
+	if (cfg_follow_go && !handled)
+		handled = hb_req_credit(t, h, ns);
+	/* HTTP/2: the handler's row has it. */
+	count_call(c || handled ? HB_REQ_TIED_CALLS : why, ns);
+	if (c)
+		conn_add_call(c, fr, h->now, ns, probe_ns);
 }
 
 /* A call of a handler is a request of its own row, where connections carry several at once. */
@@ -150,8 +227,9 @@ __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 	codec = req_codec_groups >> (fr->group & 63) & 1;
 	if (t->nr) {
 		up = frame_at(t, t->nr - 1);
-		up->codec_ns += codec ? ns : fr->codec_ns;
-		up->codec_calls += codec ? 1 : fr->codec_calls;
+		/* Other goroutines may add to it: hb_req_credit(). */
+		__sync_fetch_and_add(&up->codec_ns, codec ? ns : fr->codec_ns);
+		__sync_fetch_and_add(&up->codec_calls, codec ? 1 : fr->codec_calls);
 	}
 	if (!(fr->flags & HB_FRAME_OWNS))
 		return 0;

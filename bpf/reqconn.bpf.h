@@ -109,6 +109,10 @@ __noinline int hb_req_finish(struct hb_req_conn *c)
 	ns -= c->probe_ns < ns ? c->probe_ns : ns;
 	codec = c->codec_ns < ns ? c->codec_ns : ns;
 	req_row_add(r, ns, codec);
+	if (c->overlap_ns) {
+		__sync_fetch_and_add(&r->parallel, 1);
+		__sync_fetch_and_add(&r->overlap_ns, c->overlap_ns < codec ? c->overlap_ns : codec);
+	}
 	row_add_conn(r, c);
 	return 0;
 }
@@ -146,6 +150,7 @@ static __always_inline void conn_begin(struct hb_req_conn *c, const struct io *i
 	c->codec_ns = c->late_ns = 0;
 	c->probe_ns = c->late_probe_ns = 0;
 	c->calls = c->late_calls = 0;
+	c->codec_end_ns = c->overlap_ns = 0;
 	c->last_ns = 0;
 	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED | HB_REQ_STOPPED | HB_REQ_TLS_MAYBE |
 		      HB_REQ_TLS_BYE);

@@ -38,12 +38,10 @@ static __always_inline u64 goid_of(const struct hb_image *im, u64 g)
 }
 
 /* What the hit costs: a call that is open has it inside, or else the request. */
-static __always_inline void charge_start(const struct hit *h, const struct hb_site *s,
+static __always_inline void charge_start(const struct hb_site *s, struct hb_task *t,
 					 struct hb_req_conn *c)
 {
 	u64 ns = cal.miss_ns[HB_LANG_GO][BOUNDED(s->cls, 7)];
-	struct hb_frame_key key = h->key;
-	struct hb_task *t = bpf_map_lookup_elem(&tasks, &key);
 
 	if (t && t->nr)
 		frame_at(t, t->nr - 1)->probe_ns += ns;
@@ -52,40 +50,57 @@ static __always_inline void charge_start(const struct hit *h, const struct hb_si
 		__sync_fetch_and_add(&c->late_probe_ns, ns);
 }
 
-/* The ties of a task that are worth to be copied; the connection of the last of them, or NULL. */
-static __always_inline struct hb_req_conn *copy_ties(const struct hb_req_task *from,
-						     struct hb_req_task *to)
-{
-	struct hb_req_conn *client = tied_conn(&from->tie[HB_REQ_CLIENT]);
-	struct hb_req_conn *server = tied_conn(&from->tie[HB_REQ_SERVER]);
+static const struct hb_req_task no_ties;
 
-	if (client)
-		to->tie[HB_REQ_CLIENT] = from->tie[HB_REQ_CLIENT];
-	if (server)
-		to->tie[HB_REQ_SERVER] = from->tie[HB_REQ_SERVER];
-	return server ? server : client;
+/* The entry of a goroutine that was made, for now that of its starter; NULL: there is no room. */
+static __always_inline struct hb_req_task *copy_entry(struct hb_frame_key *key, u64 made,
+						      const struct hb_req_task *from)
+{
+	key->task = made;
+	if (bpf_map_update_elem(&req_tasks, key, from ? from : &no_ties, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&req_tasks, key);
 }
 
-/* h->key.task is the goroutine that has made `made`. */
+/* h->key.task is the goroutine that has made `made`. What is copied: ties to exchanges that are not over, and
+ * the innermost handler's call that the starter has open, or works for itself. */
 static __always_inline void follow(const struct hit *h, const struct hb_image *im,
 				   const struct hb_site *s, u64 made)
 {
 	struct hb_frame_key key = h->key;
-	struct hb_req_task *from = bpf_map_lookup_elem(&req_tasks, &key), to = {};
-	struct hb_req_conn *c = NULL;
+	struct hb_task *t = bpf_map_lookup_elem(&tasks, &key);
+	struct hb_req_task *rt = bpf_map_lookup_elem(&req_tasks, &key);
+	struct hb_req_conn *client = NULL, *server = NULL;
 	u64 goid = goid_of(im, key.task);
+	int at = -1;
 
-	if (from && !(from->goid && goid && from->goid != goid))
-		c = copy_ties(from, &to);
-	charge_start(h, s, c);
-	if (!c)
+	if (rt && rt->goid && goid && rt->goid != goid)
+		rt = NULL;
+	if (rt) {
+		client = tied_conn(&rt->tie[HB_REQ_CLIENT]);
+		server = tied_conn(&rt->tie[HB_REQ_SERVER]);
+	}
+	charge_start(s, t, server ? server : client);
+	if (t && !(t->goid && goid && t->goid != goid) && t->active & req_handler_groups)
+		at = handler_frame(t, 0);
+	if (!server && !client && at < 0 && !(rt && rt->root))
 		return;
-	to.goid = goid_of(im, made);
-	key.task = made;
-	if (bpf_map_update_elem(&req_tasks, &key, &to, BPF_ANY))
+	rt = copy_entry(&key, made, rt);
+	if (!rt) {
 		req_count_n(HB_REQ_TASKS_FULL, 1);
-	else
-		req_count_n(HB_REQ_INHERITED, 1);
+		return;
+	}
+	rt->goid = goid_of(im, made);
+	if (!client)
+		rt->tie[HB_REQ_CLIENT].sk = 0;
+	if (!server)
+		rt->tie[HB_REQ_SERVER].sk = 0;
+	if (at >= 0) {
+		rt->root = h->key.task;
+		rt->root_goid = goid;
+		rt->root_t0_ns = frame_at(t, at)->t0_ns;
+	}
+	req_count_n(HB_REQ_INHERITED, 1);
 }
 
 /* h->key.task is g0. A g that is used again may have the tie of an earlier goroutine: its id tells. */

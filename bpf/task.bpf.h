@@ -108,8 +108,8 @@ static __always_inline void frame_bequeath(struct hb_task *t, const struct hb_fr
 	up->probe_ns += f->probe_ns + entry_cost(f->lang, f->cls);
 	if (!cfg_requests)
 		return;
-	up->codec_ns += f->codec_ns;
-	up->codec_calls += f->codec_calls;
+	__sync_fetch_and_add(&up->codec_ns, f->codec_ns);
+	__sync_fetch_and_add(&up->codec_calls, f->codec_calls);
 }
 
 /* May `from` leave by a jump to `to`, and still be open then? A RET probe sees such a jump. */

@@ -77,6 +77,8 @@ struct hb_req_conn {
 	u64 late_ns;	   /* the same, since last_ns */
 	u64 probe_ns;	   /* that probes have cost, before last_ns */
 	u64 late_probe_ns; /* the same, since last_ns */
+	u64 codec_end_ns;  /* when the last of its codec calls ended: --follow-go */
+	u64 overlap_ns;	   /* of them, at most so much while another one ran */
 	u32 calls;	   /* codec calls before last_ns */
 	u32 late_calls;
 	u32 seq;	  /* of the exchange on this connection */
@@ -109,6 +111,11 @@ struct hb_req_tie {
 struct hb_req_task {
 	u64 goid;
 	struct hb_req_tie tie[2]; /* HB_REQ_SERVER, HB_REQ_CLIENT */
+	/* --follow-go: the goroutine that has a handler's call open for which this one works, and when that call
+	 * began; 0: none. */
+	u64 root;
+	u64 root_goid;
+	u64 root_t0_ns;
 };
 
 /* Beside a process's index: it is not that process but a child of it that has not become one of those that are
@@ -146,11 +153,14 @@ struct hb_req_row {
 	u64 queued; /* connections accepted whose time in the listener's queue is known */
 	u64 queued_sum_ns;
 	u64 queued_max_ns;
-	u64 unanswered;			/* begun, and closed without a byte out: not in count */
-	u64 paused;			/* in count; see HB_REQ_PAUSED */
-	u64 tls;			/* in count: on connections with TLS */
-	u64 tls_doubt;			/* of these without HB_REQ_TLS_SURE */
-	u64 stopped;			/* in count: the world was stopped meanwhile */
+	u64 unanswered; /* begun, and closed without a byte out: not in count */
+	u64 paused;	/* in count; see HB_REQ_PAUSED */
+	u64 tls;	/* in count: on connections with TLS */
+	u64 tls_doubt;	/* of these without HB_REQ_TLS_SURE */
+	u64 stopped;	/* in count: the world was stopped meanwhile */
+	u64 parallel; /* in count: with codec calls that ran at the same time, in several goroutines */
+	u64 overlap_ns; /* of codec_ns, at most so much while another call ran */
+	u64 followed;	/* handlers: codec calls in goroutines that they have started */
 	u64 group_ns[HB_REQ_CODEC_DIM]; /* of all codec calls tied to these requests, by group */
 	u64 group_calls[HB_REQ_CODEC_DIM];
 	u64 n[HB_HIST_BUCKETS];		  /* requests by latency */

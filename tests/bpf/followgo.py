@@ -47,17 +47,29 @@ def goroutines(m, want, wrong):
         wrong.append(f"fewer were started: {n['goroutines_started']}")
 
 
-def handled(mode, untied):
+def in_rows(m, calls, elsewhere, parallel, wrong):
+    """By request: codec calls, those of other goroutines than the handler's, and requests with several at once."""
+    server, handler = rows(m.report, "server"), rows(m.report, "handler")
+    count = said(m.lines, "connection")["count"]
+    got = [(r["count"], r["codec_calls"], r["parallel"]) for r in server]
+    if got != [(count, calls * count, parallel * count)]:
+        wrong.append(f"of {count} requests: {got}")
+    got = [(r["count"], r["codec_calls"], r["followed_calls"]) for r in handler]
+    if got != [(count, calls * count, elsewhere * count)]:
+        wrong.append(f"of {count} calls of the handler: {got}")
+    if parallel and not server[0]["codec_share_min_pct"] < server[0]["codec_share_pct"]:
+        wrong.append(f"calls at the same time: {server}")
+
+
+def handled(mode, untied, **by_request):
     m = Measured(f"goserver -mode {mode} -n 500 -g 4 -ns 5000", "--requests", "--follow-go",
                  "--no-children", f"--probe={READ_AHEAD}")
     wrong = check_exact(m.report, m.lines)
     balance(m.report, wrong)
-    truth, n = said(m.lines, "connection"), m.report["request_coverage"]
-    if [r["count"] for r in rows(m.report, "server")] != [truth["count"]]:
-        wrong.append(f"requests: {rows(m.report, 'server')}, not {truth}")
-    if n["follow_go"] != "on":
-        wrong.append(f"follow_go: {n['follow_go']}")
+    if m.report["request_coverage"]["follow_go"] != "on":
+        wrong.append(f"follow_go: {m.report['request_coverage']['follow_go']}")
     tied(m, untied, wrong)
+    in_rows(m, wrong=wrong, **by_request)
     goroutines(m, started(m.lines) + entries(m.report, READ_AHEAD), wrong)
     return m.judge(wrong)
 
@@ -109,10 +121,13 @@ def releases():
                 skip(sentence, failed.splitlines()[-1])
 
 
-test("calls in a goroutine that the handler has started are of the request", handled, "handoff", 0)
-test("so are those of one that such a goroutine has started", handled, "relay", 0)
-test("and those of several at the same time", handled, "fan", 0)
-test("those of goroutines that were there before are said to be untied", handled, "pool", 1000)
+test("calls in a goroutine that the handler has started are of the request", handled, "handoff", 0,
+     calls=2, elsewhere=2, parallel=0)
+test("so are those of one that such a goroutine has started", handled, "relay", 0, calls=2, elsewhere=2,
+     parallel=0)
+test("and those of several at the same time", handled, "fan", 0, calls=3, elsewhere=2, parallel=1)
+test("those of goroutines that were there before are said to be untied", handled, "pool", 1000, calls=0,
+     elsewhere=0, parallel=0)
 test("without the option none of them is followed", without_it)
 test("a program in C has no goroutines to follow, which is said", no_go)
 releases()

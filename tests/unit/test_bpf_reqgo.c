@@ -269,6 +269,187 @@ static void test_nor_is_it_in_a_call_and_it_is_subtracted_once(void **state)
 	assert_int_equal(server()->sum_ns, 5005 - 700);
 }
 
+/* ---- at the same time ---- */
+
+static void test_calls_that_run_at_the_same_time_are_counted_as_such(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *a = w_go(18), *b = w_go(19), *g = reader(17);
+
+	w_start(a);
+	w_start(b);
+	w_run(a);
+	w_call(c.f, D2, c.ra);
+	w_pass(100);
+	w_run(b);
+	w_call(c.f, D2, c.ra);
+	w_pass(300);
+	w_ret(c.f, D2, c.ra);
+	w_pass(50);
+	w_run(a);
+	w_ret(c.f, D2, c.ra);
+	runs(g);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	/* 100..400 and 0..450: 750 in a request of 455 */
+	assert_int_equal(server()->sum_ns, 455);
+	assert_int_equal(server()->codec_calls, 2);
+	assert_int_equal(server()->codec_ns, 455);
+	assert_int_equal(server()->parallel, 1);
+	assert_int_equal(server()->overlap_ns, 400);
+}
+
+static void test_calls_one_after_the_other_are_not(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *a = w_go(18), *g = reader(17);
+
+	w_start(a);
+	runs(a);
+	call(&c, 100);
+	runs(g);
+	call(&c, 100);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 200);
+	assert_int_equal(server()->parallel, 0);
+	assert_int_equal(server()->overlap_ns, 0);
+}
+
+/* ---- handlers ---- */
+
+struct handler {
+	u16 f;
+	u64 ra;
+};
+
+static struct handler handler(void)
+{
+	struct handler h;
+
+	h.f = W_FUNC(.image = W_GO, .f.group = 5, .f.flags = HB_FUNC_HANDLER);
+	h.ra = w_ra(h.f);
+	req_handler_groups = 1ULL << 5;
+	return h;
+}
+
+static struct hb_req_row *row_of_handler(const struct handler *h)
+{
+	struct hb_req_key key = {.side = HB_REQ_HANDLER, .func = h->f};
+	u32 *i = kernel__map_at(HOST_MAP(REQ_ROW_IDS), 0, &key);
+
+	assert_non_null(i);
+	return row_at(*i);
+}
+
+/* As of HTTP/2, where connections tell nothing. */
+static void test_calls_in_goroutines_of_a_handler_are_of_its_row(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct handler h = handler();
+	struct w_task *grandchild = w_go(19), *child = w_go(18), *g = w_go(17);
+
+	w_call(h.f, D1, h.ra);
+	w_start(child);
+	w_run(child);
+	w_start(grandchild);
+	call(&c, 200);
+	w_run(grandchild);
+	call(&c, 300);
+	w_run(g);
+	call(&c, 50);
+	w_ret(h.f, D1, h.ra);
+	assert_int_equal(row_of_handler(&h)->count, 1);
+	assert_int_equal(row_of_handler(&h)->sum_ns, 550);
+	assert_int_equal(row_of_handler(&h)->codec_ns, 550);
+	assert_int_equal(row_of_handler(&h)->codec_calls, 3);
+	assert_int_equal(row_of_handler(&h)->followed, 2);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 3);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 0);
+	assert_int_equal(count(HB_REQ_INHERITED), 2);
+	check_no_loss();
+}
+
+static void test_a_handler_that_has_returned_gets_no_more_calls(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct handler h = handler();
+	struct w_task *child = w_go(18), *g = w_go(17);
+
+	w_call(h.f, D1, h.ra);
+	w_start(child);
+	w_pass(100);
+	w_ret(h.f, D1, h.ra);
+	w_call(h.f, D1, h.ra); /* the next request */
+	w_run(child);
+	call(&c, 200);
+	w_run(g);
+	w_ret(h.f, D1, h.ra);
+	assert_int_equal(row_of_handler(&h)->count, 2);
+	assert_int_equal(row_of_handler(&h)->codec_calls, 0);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
+}
+
+static void test_a_handlers_g_that_is_used_again_gets_no_calls(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct handler h = handler();
+	struct w_task *child = w_go(18), *g = w_go(17);
+
+	w_call(h.f, D1, h.ra);
+	w_start(child);
+	/* It ends in a Goexit, and its g is another goroutine's. */
+	w_reuse_g(g, 30);
+	w_call(h.f, D1, h.ra);
+	w_run(child);
+	call(&c, 200);
+	w_run(g);
+	w_ret(h.f, D1, h.ra);
+	assert_int_equal(row_of_handler(&h)->codec_calls, 0);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 1);
+}
+
+static void test_of_two_handlers_the_inner_one_gets_them_and_the_outer_one_with_it(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct handler outer = handler(), inner = {.f = W_FUNC(.image = W_GO, .f.group = 6,
+							       .f.flags = HB_FUNC_HANDLER)};
+	struct w_task *child = w_go(18), *g = w_go(17);
+
+	inner.ra = w_ra(inner.f);
+	req_handler_groups |= 1ULL << 6;
+	w_call(outer.f, D1, outer.ra);
+	w_call(inner.f, D2, inner.ra);
+	w_start(child);
+	w_run(child);
+	call(&c, 200);
+	w_run(g);
+	w_ret(inner.f, D2, inner.ra);
+	w_ret(outer.f, D1, outer.ra);
+	assert_int_equal(row_of_handler(&inner)->codec_calls, 1);
+	assert_int_equal(row_of_handler(&outer)->codec_calls, 1);
+	assert_int_equal(row_of_handler(&outer)->codec_ns, 200);
+}
+
+static void test_a_call_of_a_requests_goroutine_is_in_both_rows(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct handler h = handler();
+	struct w_task *child = w_go(18), *g = reader(17);
+
+	w_call(h.f, D1, h.ra);
+	w_start(child);
+	runs(child);
+	call(&c, 200);
+	runs(g);
+	conn_write(1, 5, 100);
+	w_ret(h.f, D1, h.ra);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 200);
+	assert_int_equal(row_of_handler(&h)->codec_ns, 200);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+}
+
 #define G(name) cmocka_unit_test_setup_teardown(name, setup_go, w_fini)
 
 int main(void)
@@ -289,6 +470,13 @@ int main(void)
 		G(test_no_room_for_the_tie_is_counted),
 		G(test_what_the_start_costs_is_not_in_the_request),
 		G(test_nor_is_it_in_a_call_and_it_is_subtracted_once),
+		G(test_calls_that_run_at_the_same_time_are_counted_as_such),
+		G(test_calls_one_after_the_other_are_not),
+		G(test_calls_in_goroutines_of_a_handler_are_of_its_row),
+		G(test_a_handler_that_has_returned_gets_no_more_calls),
+		G(test_a_handlers_g_that_is_used_again_gets_no_calls),
+		G(test_of_two_handlers_the_inner_one_gets_them_and_the_outer_one_with_it),
+		G(test_a_call_of_a_requests_goroutine_is_in_both_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

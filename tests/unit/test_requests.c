@@ -523,6 +523,38 @@ static void test_a_request_shorter_than_half_its_probes_is_marked(void **state)
 }
 
 /* Calls behind the last byte out are tied to a request and not within it. */
+static void test_reports_say_what_ran_at_the_same_time_and_was_followed(void **state)
+{
+	struct recording *r = with_requests();
+	char *text, *json;
+
+	r->requests->follow_go = strdup(REQUESTS_FOLLOWED);
+	r->requests->n[HB_REQ_STARTED] = 3000;
+	r->requests->n[HB_REQ_INHERITED] = 2000;
+	r->requests->row[0].parallel = 400;
+	r->requests->row[0].overlap_ns = 160000000; /* of 278 ms */
+	r->requests->row[1].followed = 30;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(text, "goroutines: 3,000 were started, 2,000 of them by one with"));
+	assert_non_null(strstr(text, "<23.6%"));
+	assert_non_null(strstr(text, "400 codec"));
+	assert_non_null(strstr(text, "at least 10.0%"));
+	assert_non_null(strstr(text, ": 30 of the codec"));
+	assert_non_null(strstr(json, "\"codec_share_min_pct\": 10.00"));
+	assert_non_null(strstr(json, "\"parallel\": 400"));
+	assert_non_null(strstr(json, "\"followed_calls\": 30"));
+	assert_non_null(strstr(json, "\"follow_go\": \"on\""));
+	free(text);
+	free(r->requests->follow_go);
+	r->requests->follow_go = strdup("n/a (why)");
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "followed    goroutines: n/a (why)"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
 static void test_codecs_are_not_more_than_all_of_a_requests_time(void **state)
 {
 	struct recording *r = with_requests();
@@ -560,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_requests_a_second_are_over_the_time_of_their_process),
 		cmocka_unit_test(test_more_handlers_than_requests_are_said),
 		cmocka_unit_test(test_a_share_of_calls_that_have_no_time_is_not_given),
+		cmocka_unit_test(test_reports_say_what_ran_at_the_same_time_and_was_followed),
 		cmocka_unit_test(test_codecs_are_not_more_than_all_of_a_requests_time),
 		cmocka_unit_test(test_a_request_shorter_than_half_its_probes_is_marked),
 	};

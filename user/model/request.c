@@ -115,6 +115,13 @@ u64 m_request__share(const struct m_request *r)
 	return share((double)r->codec_ns, (double)r->latency.sum_ns);
 }
 
+u64 m_request__share_min(const struct m_request *r)
+{
+	u64 over = r->overlap_ns < r->codec_ns ? r->overlap_ns : r->codec_ns;
+
+	return share((double)(r->codec_ns - over), (double)r->latency.sum_ns);
+}
+
 /* The middle of a bucket, as far as it lies between the extremes. */
 static double bucket_mid(const struct m_dist *d, u32 idx)
 {

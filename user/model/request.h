@@ -33,8 +33,11 @@ struct m_request {
 	u64 queued, queued_sum_ns,
 		queued_max_ns; /* connections: from the end of TCP's handshake to accept() */
 	u64 unanswered, paused, tls;
-	u64 tls_doubt; /* of tls: the client may speak HTTP/2, so that exchanges may overlap */
-	u64 stopped;   /* met a stop of the world; M_NONE: the process's stops were not seen */
+	u64 parallel;	/* requests whose codec calls ran at the same time, in several goroutines */
+	u64 overlap_ns; /* of codec_ns, at most so much while another call ran */
+	u64 followed;	/* handlers: codec calls in goroutines that they have started */
+	u64 tls_doubt;	/* of tls: the client may speak HTTP/2, so that exchanges may overlap */
+	u64 stopped;	/* met a stop of the world; M_NONE: the process's stops were not seen */
 	struct m_dist latency; /* its count is the number of requests */
 	u64 *bucket_codec_ns;  /* codec time in the requests of latency.bucket[i] */
 	struct m_request_codec *codec;
@@ -70,6 +73,8 @@ void m_request__fini(struct m_request *r);
  * (1/10,000), as the sum over them. M_NONE: no requests there, or no bucket was kept, or codec calls in them
  * are not known (children). */
 u64 m_request__share(const struct m_request *r);
+/* The same without what ran while another codec call of the request did: at least so much of its time. */
+u64 m_request__share_min(const struct m_request *r);
 u64 m_request__share_between(const struct m_request *r, u32 from, u32 to);
 /* Of the requests between P45 and P55, and of those from P99 on: M_NONE with fewer than 20, 100. */
 u64 m_request__share_p50(const struct m_request *r);

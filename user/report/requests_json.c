@@ -96,11 +96,15 @@ static void print_io(struct jsonw *w, const struct m_request *q)
 	jsonw__u64(w, "paused", io ? q->paused : M_NONE);
 	jsonw__u64(w, "tls", io ? q->tls : M_NONE);
 	jsonw__u64(w, "tls_doubt", io ? q->tls_doubt : M_NONE);
+	jsonw__u64(w, "parallel", io ? q->parallel : M_NONE);
+	jsonw__u64(w, "overlap_ns", io ? q->overlap_ns : M_NONE);
+	jsonw__u64(w, "followed_calls", io ? M_NONE : q->followed);
 }
 
 static void print_request(struct view *v, struct jsonw *w, const struct m_request *q)
 {
 	const struct recording *r = v->r;
+	bool io = q->side != HB_REQ_HANDLER;
 
 	jsonw__object(w, NULL);
 	jsonw__bool(w, "overflow", q->overflow);
@@ -117,6 +121,8 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	jsonw__u64(w, "codec_calls", q->children ? M_NONE : q->codec_calls);
 	jsonw__u64(w, "codec_ns", q->children ? M_NONE : q->codec_ns);
 	jsonw__num(w, "codec_share_pct", codec_share_pct(r, m_request__share(q)), 2);
+	jsonw__num(w, "codec_share_min_pct", io ? codec_share_pct(r, m_request__share_min(q)) : NAN,
+		   2);
 	jsonw__num(w, "codec_share_p50_pct", codec_share_pct(r, m_request__share_p50(q)), 2);
 	jsonw__num(w, "codec_share_p99_pct", codec_share_pct(r, m_request__share_p99(q)), 2);
 	print_io(w, q);

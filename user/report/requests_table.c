@@ -103,6 +103,18 @@ static const char *cell_latency(char buf[CELL], u64 ns, u64 resolution)
 	return buf;
 }
 
+/* Codec calls of several goroutines at once are added up: their part of a request's time is no more. */
+static const char *cell_share(char buf[CELL], const struct view *v, const struct m_request *q,
+			      u64 share)
+{
+	bool at_most = q->parallel || q->followed;
+	double pct = codec_share_pct(v->r, share);
+	char plain[CELL];
+
+	snprintf(buf, CELL, "%s%s", at_most && pct > 0 ? "<" : "", cell_pct(plain, pct));
+	return buf;
+}
+
 static void add_row(struct view *v, const struct m_request *q, struct grid *grid)
 {
 	const struct recording *r = v->r;
@@ -128,9 +140,9 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	at[C_P99] = cell_latency(text[C_P99], dist_quantile(d, DIST_P99), res);
 	at[C_P999] = cell_latency(text[C_P999], dist_quantile(d, DIST_P999), res);
 	at[C_MAX] = cell_ns(text[C_MAX], d->count ? d->max_ns : M_NONE);
-	at[C_SHARE] = cell_pct(text[C_SHARE], codec_share_pct(r, m_request__share(q)));
-	at[C_SHARE50] = cell_pct(text[C_SHARE50], codec_share_pct(r, m_request__share_p50(q)));
-	at[C_SHARE99] = cell_pct(text[C_SHARE99], codec_share_pct(r, m_request__share_p99(q)));
+	at[C_SHARE] = cell_share(text[C_SHARE], v, q, m_request__share(q));
+	at[C_SHARE50] = cell_share(text[C_SHARE50], v, q, m_request__share_p50(q));
+	at[C_SHARE99] = cell_share(text[C_SHARE99], v, q, m_request__share_p99(q));
 	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
 	at[C_CALLS] = q->children || lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a"
 									       : text[C_CALLS];
@@ -213,12 +225,41 @@ static void add_doubts(struct strbuf *s, const struct m_request *q)
 			     cell_count(buf, q->unanswered));
 }
 
+static void add_parallel(struct strbuf *s, const struct recording *r, const struct m_request *q)
+{
+	char buf[CELL], pct[CELL];
+
+	if (q->parallel)
+		strbuf__addf(s,
+			     "; in %s codec calls of several goroutines ran at the same time, and "
+			     "are added up: of all requests' time they are at least %s",
+			     cell_count(buf, q->parallel),
+			     cell_pct(pct, codec_share_pct(r, m_request__share_min(q))));
+}
+
+static void print_followed_calls(struct view *v, const struct m_request *q)
+{
+	char buf[CELL];
+	struct strbuf s;
+
+	strbuf__init(&s, MAX_PARA);
+	where_text(v, q, &s);
+	strbuf__addf(
+		&s,
+		": %s of the codec calls were made in goroutines that it has started; what ran at "
+		"the same time is added up, and what probes cost there is not subtracted",
+		cell_count(buf, q->followed));
+	table__para_buf(v, "", &s);
+}
+
 /* Which codec, and the system calls: for each row that has requests. One without them may have accepted
  * what others serve. */
 static void print_parts(struct view *v, const struct m_request *q)
 {
 	struct strbuf s;
 
+	if (q->side == HB_REQ_HANDLER && q->followed)
+		print_followed_calls(v, q);
 	if (q->side == HB_REQ_HANDLER || (!q->latency.count && !q->queued))
 		return;
 	strbuf__init(&s, MAX_PARA);
@@ -234,6 +275,7 @@ static void print_parts(struct view *v, const struct m_request *q)
 	else
 		strbuf__adds(&s, " no request by the rule of connections");
 	add_queued(&s, q);
+	add_parallel(&s, v->r, q);
 	add_doubts(&s, q);
 	table__para_buf(v, "", &s);
 }

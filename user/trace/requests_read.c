@@ -86,6 +86,8 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 	r->codec_ns += codec;
 	r->n[hb_hist_bucket(ns)]++;
 	r->in_codec_ns[hb_hist_bucket(ns)] += codec;
+	r->parallel += c->overlap_ns > 0;
+	r->overlap_ns += c->overlap_ns < codec ? c->overlap_ns : codec;
 	r->bytes_in += c->bytes_in;
 	r->bytes_out += c->bytes_out;
 	r->codec_calls += c->calls;
@@ -236,6 +238,9 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	to->paused = from->paused;
 	to->tls = from->tls;
 	to->tls_doubt = from->tls_doubt;
+	to->parallel = from->parallel;
+	to->overlap_ns = from->overlap_ns;
+	to->followed = from->followed;
 	if (!overflow && !to->children && sees_stops(pl, to->target))
 		to->stopped = from->stopped;
 	err = fill_latency(from, to);

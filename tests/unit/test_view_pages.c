@@ -246,7 +246,7 @@ static void test_counters_that_do_not_fit_are_reached_by_sorting_on(void **state
 	view_counted(&v, "c");
 	free(view_text(&v, &narrow));
 	assert_in_range(v.extra_shown, 1, v.extra.nr - 1);
-	assert_shows(&v, &narrow, "counters 1-");
+	assert_shows(&v, &narrow, "columns 1-");
 	for (u32 i = 0; i < 2 * VIEW_ALL_COLS; i++) {
 		view_keys(&v, ">");
 		check_frame(&v, &narrow);
@@ -263,6 +263,9 @@ static void test_counters_that_do_not_fit_are_reached_by_sorting_on(void **state
 		view_keys(&v, "<");
 		check_frame(&v, &narrow);
 	}
+	view_keys(&v, "t");
+	assert_shows(&v, &(struct view_look){40, 10, VIEW_PLAIN, true}, "\u25bctotal");
+	assert_int_equal(v.extra_shown, 1);
 	view__fini(&v);
 }
 
@@ -319,6 +322,7 @@ static void test_the_machine_has_a_line_where_there_is_room(void **state)
 	struct recording *r = view_reading(0);
 	struct live_view v;
 
+	m_host__add(&r->host, "cpu_generation", "AMD EPYC 7B13 Milan (Zen 3), family 25");
 	m_host__add(&r->host, "cpus_online", "96");
 	m_host__add(&r->host, "kernel", "6.1.0-18-amd64 #1 SMP");
 	m_host__add(&r->host, "virtualization", "none");
@@ -326,7 +330,7 @@ static void test_the_machine_has_a_line_where_there_is_room(void **state)
 	update(&v, r);
 	assert_shows(
 		&v, &tall,
-		"\nmachine   AMD EPYC 7B13, 96 CPUs, virtualization none, Linux 6.1.0-18-amd64");
+		"\nmachine   AMD EPYC 7B13 Milan (Zen 3), 96 CPUs, virtualization none, Linux 6.1.0-18-amd64");
 	assert_hides(&v, &low, "AMD EPYC");
 	view__fini(&v);
 }

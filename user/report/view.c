@@ -177,7 +177,7 @@ static void add_shown(struct parts *ps, const struct live_view *v)
 	if (*v->st.filter)
 		add_filter(ps, v);
 	if (v->extra_shown < v->extra.nr)
-		add_part(ps, INK_DIM, "counters %u-%u of %u", v->extra_first + 1,
+		add_part(ps, INK_DIM, "columns %u-%u of %u", v->extra_first + 1,
 			 v->extra_first + v->extra_shown, v->extra.nr);
 	add_part(ps, INK_DIM, "sorted by %s%s", view_col_title(v, v->st.sort),
 		 v->st.reverse ? " (reversed)" : "");
@@ -228,17 +228,34 @@ static void add_kernel(struct parts *ps, const struct m_host *h)
 		add_part(ps, INK_PLAIN, "Linux %.*s", (int)strcspn(value, " "), value);
 }
 
+/* "AMD EPYC Genoa (Zen 4)" where the CPU calls itself an AMD EPYC; else what it calls itself. */
+static void add_cpu(struct parts *ps, const struct m_host *h)
+{
+	const char *model = m_host__get(h, "cpu_model", NULL);
+	const char *generation = m_host__get(h, "cpu_generation", "");
+	char text[sizeof(ps->v[0].text)];
+	struct strbuf b;
+
+	if (!model)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(generation, ","), generation);
+	strbuf__init(&b, sizeof(text));
+	text_add_escaped(&b, strncmp(text, model, strlen(model)) ? model : text);
+	add_part(ps, INK_PLAIN, "%s", b.s ? b.s : "n/a");
+	strbuf__fini(&b);
+}
+
 static void put_host(const struct live_view *v, struct pen *p)
 {
 	const struct m_host *h = &v->now->host;
 	struct parts ps = {0};
 
-	add_fact(&ps, h, "cpu_model", "", "");
+	add_cpu(&ps, h);
 	add_fact(&ps, h, "cpus_online", "", " CPUs");
 	add_fact(&ps, h, "virtualization", "virtualization ", "");
 	add_kernel(&ps, h);
 	add_fact(&ps, h, "governor", "governor ", "");
-	add_fact(&ps, h, "frequency_mhz", "", " MHz");
+	add_fact(&ps, h, "frequency_mhz", "frequency ", " MHz");
 	if (!ps.nr)
 		add_part(&ps, INK_PLAIN, "n/a");
 	pen_ink(p, INK_DIM);
@@ -429,25 +446,26 @@ struct plan_of_lines {
 	u32 coverage_lines, body;
 };
 
-static void plan_lines(struct plan_of_lines *pl, const struct parts *coverage, bool requests,
-		       const struct view_look *look)
+static void plan_lines(struct plan_of_lines *pl, const struct live_view *v,
+		       const struct parts *coverage, const struct view_look *look)
 {
 	u32 left = look->height > 1 ? look->height - 1 : 0; /* without the titles */
 	u32 wrapped = parts_lines(coverage, look->width, LABEL);
+	bool foot = v->st.page != VIEW_ABOUT; /* that page says it all */
 
 	*pl = (struct plan_of_lines){0};
 	pl->header = left >= 2 && left--;
 	pl->last = left >= 3 && left--;
-	pl->coverage = left >= 3 && left--;
-	pl->cost = left >= 4 && left--;
-	pl->requests = requests && left >= 4 && left--;
+	pl->coverage = foot && left >= 3 && left--;
+	pl->cost = foot && left >= 4 && left--;
+	pl->requests = foot && v->now->requests && left >= 4 && left--;
 	pl->status = left >= 4 && left--;
 	pl->coverage_lines = 1;
 	if (pl->coverage && look->height >= TALL && wrapped > 1) {
 		pl->coverage_lines = 2;
 		left--;
 	}
-	pl->host = look->height >= TALLER && left--;
+	pl->host = foot && look->height >= TALLER && left--;
 	pl->body = left;
 }
 
@@ -484,7 +502,7 @@ int view__frame(struct live_view *v, const struct view_look *look, struct strbuf
 	if (!v->now || !look->height || !look->width)
 		return out->err;
 	coverage_parts(v, &coverage);
-	plan_lines(&pl, &coverage, v->now->requests, look);
+	plan_lines(&pl, v, &coverage, look);
 	if (pl.header)
 		put_header(v, &p);
 	err = put_table(v, &p, &pl);

@@ -200,12 +200,17 @@ static void take_extra(struct view_table *t, u32 *left)
 
 static void counter_columns(struct view_table *t, u32 *left)
 {
+	struct live_view *v = t->v;
+
+	/* One of them at least, however narrow the terminal. */
+	if (v->extra.nr && v->st.sort < VIEW_COLS)
+		take(t, VIEW_COLS + (v->extra_first < v->extra.nr ? v->extra_first : 0), left);
 	take(t, VIEW_CALLS, left);
 	take(t, VIEW_COUNTED, left);
 	take_extra(t, left);
-	if (t->v->extra_shown < t->v->extra.nr)
+	if (v->extra_shown < v->extra.nr)
 		return;
-	widen(t, VIEW_FUNC, within(t->v->func_width, 0, GOOD_FUNC), left);
+	widen(t, VIEW_FUNC, within(v->func_width, 0, GOOD_FUNC), left);
 	take(t, VIEW_CODEC, left);
 	take(t, VIEW_OP, left);
 }

@@ -327,6 +327,24 @@ static void test_inclusive_and_exclusive_are_made_of_the_right_distributions(voi
 	recording__free(r);
 }
 
+/* Calls inside of which only the same codec was called again: nothing is taken off. */
+static void test_there_is_no_exclusive_line_where_it_would_say_the_same(void **state)
+{
+	struct recording *r = sample_recording();
+	struct m_row *row = sample_row(r, 2, 0, 100, HB_OUTCOME_OK);
+	char *text;
+
+	sample_add(&row->dist[HB_DIST_OUTER], 7000, 3);
+	sample_add(&row->dist[HB_DIST_OUTER_EXC], 7000, 3);
+	row->count = 3;
+	r->row[1].count = 0;
+	text = print_table(r);
+	assert_non_null(strstr(text, "21.0us"));
+	assert_null(strstr(text, "exclusive"));
+	free(text);
+	recording__free(r);
+}
+
 static void test_u64_are_written_exactly_in_json(void **state)
 {
 	struct recording *r = sample_recording();
@@ -633,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_failed_calls_are_a_row_of_their_own_and_counted_in_the_other),
 		cmocka_unit_test(test_rows_are_sorted_by_total_time),
 		cmocka_unit_test(test_inclusive_and_exclusive_are_made_of_the_right_distributions),
+		cmocka_unit_test(test_there_is_no_exclusive_line_where_it_would_say_the_same),
 		cmocka_unit_test(test_u64_are_written_exactly_in_json),
 		cmocka_unit_test(test_values_below_the_resolution_are_marked),
 		cmocka_unit_test(test_uncertainty_is_the_larger_of_spread_and_half_the_drift),

@@ -60,7 +60,8 @@ static int group__add(struct group *g, const struct m_row *row)
 	if (row->raw_min_ns < g->raw_min_ns)
 		g->raw_min_ns = row->raw_min_ns;
 	g->raw_max_ns = max_known(g->raw_max_ns, row->raw_max_ns);
-	g->has_children |= d[HB_DIST_OUTER].count > 0;
+	/* Where only what is nested in the same codec is inside, nothing is taken off. */
+	g->has_children |= d[HB_DIST_OUTER].sum_ns != d[HB_DIST_OUTER_EXC].sum_ns;
 	for (u32 i = 0; i < HB_CTRS; i++)
 		m_ctr__merge(&g->ctr[i], &row->ctr[i]);
 	if (m_dist__merge(&g->inc, &d[HB_DIST_LEAF]) || m_dist__merge(&g->inc, &d[HB_DIST_OUTER]) ||

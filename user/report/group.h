@@ -26,7 +26,7 @@ struct group {
 	u64 nested;
 	u64 raw_sum_ns, raw_min_ns, raw_max_ns;
 	struct m_dist inc, exc; /* inclusive and exclusive latency of the calls */
-	bool has_children;	/* some calls had probed calls inside: inc and exc differ */
+	bool has_children;	/* some calls had other measured calls inside: inc and exc differ */
 	struct sizes sizes;
 	struct m_ctr ctr[HB_CTRS]; /* as in the recording's list */
 };

@@ -276,7 +276,7 @@ static void print_legend(struct view *v, const struct legend *l)
 		table__para(
 			v, "exclusive",
 			"the same calls as in the line above, less the time of the measured calls "
-			"inside them; without such a line there were none inside");
+			"inside them; without such a line there were none of another row inside");
 	table__para(v, "payload", "median size of a call's data%s",
 		    l->no_size ? "; n/a where the function does not show it" : "");
 	if (l->sizes)

@@ -600,6 +600,26 @@ static __always_inline int on_exit(struct pt_regs *ctx, const struct hb_site *s,
 	return 0;
 }
 
+/* A lost event loses nothing: user space looks each second anyway. */
+static __always_inline int on_loaded(const struct hb_site *s, const struct hit *h)
+{
+	struct hb_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	u32 state;
+
+	if (!e)
+		return 0;
+	if (!s->sp_fix ||
+	    bpf_probe_read_user(&state, sizeof(state), (void *)(h->ip + (s64)s->sp_fix)))
+		state = ~0U;
+	e->key = (struct hb_ra_key){0};
+	e->ra = state;
+	e->tgid = h->key.tgid;
+	e->func = HB_FUNC_NONE;
+	e->proc = h->proc;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
 SEC("uprobe")
 int hb_probe(struct pt_regs *ctx)
 {
@@ -633,6 +653,8 @@ int hb_probe(struct pt_regs *ctx)
 		return on_recover(ctx, s, &h);
 	if (role == HB_ROLE_PANIC)
 		return on_panic(ctx, s, &h);
+	if (role == HB_ROLE_LOADED)
+		return on_loaded(s, &h);
 	if (role == HB_ROLE_LONGJMP || role == HB_ROLE_CATCH)
 		return on_undone(ctx, s, &h, role);
 	if (role == HB_ROLE_STOP || role == HB_ROLE_STARTED)

@@ -68,6 +68,7 @@ enum hb_role {
 	HB_ROLE_STOP,	 /* Go's runtime begins to stop the world: see bpf/pause.bpf.h */
 	HB_ROLE_STARTED, /* ... and has let it go on */
 	HB_ROLE_GO,	 /* Go's runtime.newproc1 has made a goroutine, which does not run yet */
+	HB_ROLE_LOADED,	 /* the dynamic linker has mapped libraries, or is about to unmap some */
 	HB_ROLE_SWITCH,	 /* C's swapcontext and setcontext: the thread goes on on another stack */
 };
 
@@ -94,8 +95,9 @@ enum hb_class {
 
 /* A site, indexed by the low 32 bits of its attach cookie; see HB_COOKIE. */
 struct hb_site {
-	u64 vaddr;    /* of the site; ip - vaddr is the image's load bias */
-	s32 sp_fix;   /* SP at the site + sp_fix = SP at the function's first instruction */
+	u64 vaddr;  /* of the site; ip - vaddr is the image's load bias */
+	s32 sp_fix; /* SP at the site + sp_fix = SP at the function's first instruction. LOADED: the
+			 site + sp_fix has the dynamic linker's r_state (link.h); 0: not known */
 	s32 ra_delta; /* RETSITE: return address - site address */
 	u16 func;     /* ENTRY, RET: the function. RETSITE: the only possible callee or NONE */
 	u16 image;
@@ -416,12 +418,13 @@ struct hb_ra_key {
 	u32 space; /* enum hb_ra_space */
 };
 
-/* To user space: a call came from a return address that has no site. Sent once per address. */
+/* To user space: a call came from a return address that has no site. Sent once per address. Or the process
+ * maps other libraries than before. */
 struct hb_event {
 	struct hb_ra_key key;
-	u64 ra; /* run-time address */
+	u64 ra; /* run-time address; of libraries the dynamic linker's r_state, ~0U: not known */
 	u32 tgid;
-	u16 func;
+	u16 func; /* HB_FUNC_NONE: libraries */
 	u16 proc;
 };
 

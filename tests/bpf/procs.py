@@ -373,6 +373,49 @@ def loaded_later():
     return wrong
 
 
+def at_once():
+    """The dynamic linker says when a library comes. The breakpoints are in its file then. Its calls are made
+    through a pointer, so the return site is to be found, too."""
+    with Actor() as w, Recorder("--pid", str(w.pid), "--probe", "latecodec_encode", "--wait") as h:
+        h.wait_measuring()
+        for n in (7, 11):
+            w.tell(f"load {WORK}/liblatecodec.so")
+            w.lines.until("^LOADED$")
+            if n == 7:
+                h.err.until(rf"measuring \d+ functions of process {w.pid}, too")
+            w.tell(f"late {n}")
+            w.lines.until(rf"^CALLED {w.pid} {n}$")
+            w.tell("unload")
+            w.lines.until("^UNLOADED$")
+        report = h.report()
+    wrong = check_balance(report)
+    f = [f for f in report["functions"] if f["function"] == "latecodec_encode"][0]
+    calls = sum(calls_by_pid(report, "latecodec_encode").values())
+    if f["entries"] != 18 or calls + f["unknown_return_site"] != 18:
+        wrong.append(f"{f['entries']} entries, {calls} calls, truth 18")
+    return wrong + [x for x in report["warnings"] if "a library was loaded and unloaded" in x]
+
+
+def too_short():
+    """Counted, or said not to be."""
+    with Actor() as w, Recorder("--pid", str(w.pid), "--probe", "latecodec_encode", "--wait") as h:
+        h.wait_measuring()
+        for _ in range(10):
+            w.tell(f"passing {WORK}/liblatecodec.so")
+            w.lines.until("^PASSED$")
+        w.calls(5)
+        report = h.report()
+    calls = sum(calls_by_pid(report, "latecodec_encode").values())
+    said = [x for x in report["warnings"]
+            if "a library was loaded and unloaded" in x or "was loaded while recording" in x]
+    wrong = check_balance(report)
+    if calls < 10 and not said:
+        wrong.append(f"{calls} of 10 calls, and nothing is said: {report['warnings']}")
+    if calls > 10 or calls_by_pid(report, "cJSON_Parse") != {w.pid: 5}:
+        wrong.append(f"{calls} of 10 calls, cJSON_Parse {calls_by_pid(report, 'cJSON_Parse')} of 5")
+    return wrong
+
+
 # ---- commands -------------------------------------------------------------------------------
 
 def run_command(argv, *options, **kw):
@@ -588,6 +631,8 @@ def main():
     test("a process that becomes the same program again", becomes_itself)
     test("children that become another program while they are attached to", becomes_at_once, 20)
     test("a library that is loaded later is measured from then on", loaded_later)
+    test("a library is measured when it comes, and from its first call when it comes again", at_once)
+    test("a library that is unloaded at once is counted, or said not to be", too_short)
     programs = [("cjson_work", "parse", "cJSON_Parse"), ("cjson_fixed", "parse", "cJSON_Parse")]
     programs += [(f"gojson_{x}", "marshal", "encoding/json.Marshal")
                  for x in ("plain", "pie", "staticpie", "stripped")]

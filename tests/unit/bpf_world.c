@@ -532,6 +532,17 @@ void w_catch(u64 depth)
 	      w.cur->hi - depth - 8);
 }
 
+void w_loaded(s32 fix)
+{
+	struct hb_site *s = kernel__map_at(HOST_MAP(SITES), 0, &undo_site);
+	s32 before = s->sp_fix;
+
+	s->sp_fix = fix;
+	w_hit(undo_site, HB_ROLE_LOADED, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),
+	      w.cur->hi - 0x100);
+	s->sp_fix = before;
+}
+
 void w_swapped(void)
 {
 	w_hit(undo_site, HB_ROLE_SWITCH, HB_LANG_NATIVE, w_addr(W_NATIVE, 0x9000),

@@ -127,7 +127,8 @@ void w_recover(u64 depth);	  /* runtime.recovery: the frame that calls at depth 
 void w_start(const struct w_task *child); /* the go statement: child was made, and has not run */
 void w_longjmp(u64 depth, u64 to, u64 guard); /* called at depth; whose setjmp's SP is at `to` */
 void w_catch(u64 depth);		      /* __cxa_begin_catch, called at depth */
-void w_swapped(void);			      /* swapcontext, on its new stack */
+void w_loaded(s32 fix); /* the dynamic linker's word; r_state is `fix` behind the place of it */
+void w_swapped(void);	/* swapcontext, on its new stack */
 void w_move_stack(struct w_task *t, u64 size);
 void w_switch_stack(struct w_task *t, u64 hi); /* of a thread: to memory that is there */
 void w_reuse_g(struct w_task *t, u64 goid);

@@ -332,6 +332,25 @@ static void test_no_memory_for_a_return_address_is_said_and_asked_again(void **s
 	assert_int_equal(w_event(&e), 0);
 }
 
+static void test_the_dynamic_linker_s_word_is_passed_on(void **state)
+{
+	struct hb_event e;
+
+	w_run(w_thread(7));
+	for (s32 fix = 0; fix <= 8;
+	     fix += 8) { /* not known where its state is, and not readable there */
+		w_loaded(fix);
+		assert_int_equal(w_event(&e), 0);
+		assert_int_equal(e.func, HB_FUNC_NONE);
+		assert_int_equal(e.tgid, w.cur->tgid);
+		assert_int_equal(e.ra, ~0U);
+		assert_int_equal(w_event(&e), -1);
+	}
+	recording = false;
+	w_loaded(0);
+	assert_int_equal(w_event(&e), -1);
+}
+
 static void test_another_cpu_that_asks_first_is_no_loss(void **state)
 {
 	u16 f = W_FUNC(.image = W_GO);
@@ -416,6 +435,7 @@ int main(void)
 		T(test_no_histograms_at_all_lose_no_count),
 		T(test_no_room_for_a_return_address_is_said),
 		T(test_no_memory_for_a_return_address_is_said_and_asked_again),
+		T(test_the_dynamic_linker_s_word_is_passed_on),
 		T(test_another_cpu_that_asks_first_is_no_loss),
 		T(test_a_full_ring_asks_again_later),
 		T(test_a_site_of_a_missing_function_or_image_is_left_alone),

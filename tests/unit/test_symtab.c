@@ -73,6 +73,7 @@ static const struct symfile_elf c_funcs[] = {
 	{SYMFILE_SYM("imported", 0, 0, STT_FUNC), .dyn = true, .import = true},
 	{SYMFILE_SYM("imported_with_stub", CODE(0x10), 0, STT_FUNC), .dyn = true, .import = true},
 	{SYMFILE_SYM("variable", SYMFILE_DATA, 8, STT_OBJECT)},
+	{SYMFILE_SYM("exported_data", SYMFILE_DATA + 8, 8, STT_OBJECT), .dyn = true},
 	{SYMFILE_SYM("label", CODE(0x44), 0, STT_NOTYPE)},
 	{SYMFILE_SYM("in_data", SYMFILE_DATA, 8, STT_FUNC)},
 	{SYMFILE_SYM("assembly", CODE(0x400), 0, STT_FUNC)},
@@ -176,6 +177,21 @@ static void test_imports_are_known_by_name(void **state)
 	assert_false(symtab__imports(r.im, "alpha"));
 	assert_false(symtab__imports(r.im, "nowhere"));
 	assert_false(symtab__imports(r.im, ""));
+	close_table(&r);
+}
+
+static void test_an_exported_variable_is_found_by_name(void **state)
+{
+	struct symfile s = c_program();
+	struct table r = open_symfile(&s);
+	u64 at = 1;
+
+	assert_false(symtab__data(r.im, "variable", &at)); /* not exported */
+	assert_false(symtab__data(r.im, "alpha", &at));	   /* a function */
+	assert_false(symtab__data(r.im, "imported", &at));
+	assert_int_equal(at, 1);
+	assert_true(symtab__data(r.im, "exported_data", &at));
+	assert_int_equal(at, SYMFILE_DATA + 8);
 	close_table(&r);
 }
 
@@ -644,6 +660,7 @@ int main(void)
 		cmocka_unit_test(test_size_that_leaves_the_code_is_cut),
 		cmocka_unit_test(test_dynamic_symbols_are_read_without_section_headers),
 		cmocka_unit_test(test_imports_are_known_by_name),
+		cmocka_unit_test(test_an_exported_variable_is_found_by_name),
 		cmocka_unit_test(test_file_without_tables_has_no_functions),
 		cmocka_unit_test(test_function_at_an_address_is_the_one_that_contains_it),
 		cmocka_unit_test(test_function_around_another_one_is_found),

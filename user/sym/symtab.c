@@ -233,9 +233,10 @@ void symtab__close(struct symtab *t)
 	free(t);
 }
 
-/* ---- imports ---- */
+/* ---- imports, data ---- */
 
-bool symtab__imports(const struct image *im, const char *name)
+/* The symbol of .dynsym of that name that is defined here, or is not. */
+static bool find_dynamic(const struct image *im, const char *name, bool defined, Elf64_Sym *out)
 {
 	struct elfsym elf;
 
@@ -248,10 +249,29 @@ bool symtab__imports(const struct image *im, const char *name)
 			Elf64_Sym s;
 
 			memcpy(&s, t->syms + i * sizeof(s), sizeof(s));
-			if (s.st_shndx == SHN_UNDEF && s.st_name && s.st_name <= t->str_len &&
-			    !strcmp(t->str + s.st_name, name))
-				return true;
+			if ((s.st_shndx != SHN_UNDEF) != defined || !s.st_name ||
+			    s.st_name > t->str_len || strcmp(t->str + s.st_name, name))
+				continue;
+			*out = s;
+			return true;
 		}
 	}
 	return false;
+}
+
+bool symtab__imports(const struct image *im, const char *name)
+{
+	Elf64_Sym s;
+
+	return find_dynamic(im, name, false, &s);
+}
+
+bool symtab__data(const struct image *im, const char *name, u64 *vaddr)
+{
+	Elf64_Sym s;
+
+	if (!find_dynamic(im, name, true, &s) || ELF64_ST_TYPE(s.st_info) != STT_OBJECT)
+		return false;
+	*vaddr = s.st_value;
+	return true;
 }

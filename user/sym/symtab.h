@@ -42,5 +42,7 @@ size_t symtab__find(const struct symtab *t, const char *name, const struct sym *
 const struct sym *symtab__at(const struct symtab *t, u64 vaddr);
 /* True if name is only imported (undefined in .dynsym). */
 bool symtab__imports(const struct image *im, const char *name);
+/* True, and its address, if there is an exported variable of that name. */
+bool symtab__data(const struct image *im, const char *name, u64 *vaddr);
 
 #endif

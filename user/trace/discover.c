@@ -264,6 +264,8 @@ int session__poll(struct session *s)
 
 	if (n < 0)
 		return n;
-	n = s->nr_pending ? handle_pending(s) : 0;
+	n = mapped__look(s);
+	if (!n && s->nr_pending)
+		n = handle_pending(s);
 	return n || !s->follow.nr_events ? n : follow__handle(s);
 }

@@ -2,11 +2,13 @@
 /*
  * mapped.c - see mapped.h. The mappings of a large process take milliseconds to read, and the kernel
  * holds a lock of the target's for it, so first it is asked for numbers that it has at hand: the size
- * of all code, and the page faults, without which no new code has run.
+ * of all code, and the page faults, without which no new code has run. Where the dynamic linker is
+ * probed it says when to look.
  */
 #include "trace/mapped.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +182,9 @@ static int look_at_files(struct session *s, u32 proc)
 			      "%u functions of files that were loaded while recording are not "
 			      "measured, as there is no room: start hbprof again for them",
 			      pl->funcs_left_out);
+	if (!err && pl->nr_funcs > funcs)
+		log_info("measuring %u functions of process %d, too", pl->nr_funcs - funcs,
+			 (int)pl->proc[proc].proc->pid);
 	log_debug("%u new files", pl->nr_images - images);
 	return 0;
 }
@@ -198,6 +203,7 @@ int mapped__reload(struct session *s, u32 proc)
 	if (hash == m->code_hash)
 		return 0;
 	m->code_hash = hash;
+	m->adds = false;
 	gone = forget_ras(s, m, ra_stands);
 	if (gone)
 		log_debug("%u return addresses are no longer those of the same file", gone);
@@ -229,4 +235,60 @@ int mapped__check(struct session *s, u32 proc)
 		log_debug("the mappings of process %d: %s", (int)s->plan->proc[proc].proc->pid,
 			  strerror(-err));
 	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- told by the dynamic linker ------------------------------------------------------------- */
+
+void mapped__told(struct session *s, u32 proc, u64 state)
+{
+	struct mapped *m = &s->proc[proc].mapped;
+
+	m->look = true;
+	m->state = state;
+	if (state == RT_ADD)
+		m->adds = true;
+	if (state != RT_DELETE || !m->adds)
+		return;
+	m->nr_unseen++;
+	m->adds = false;
+}
+
+static int look(struct session *s, u32 proc)
+{
+	int err = mapped__reload(s, proc);
+	struct mapped *m = &s->proc[proc].mapped;
+
+	m->look = false;
+	/* What it had begun to load was mapped by then; that it is known already is no change. */
+	if (!err && m->state == RT_CONSISTENT)
+		m->adds = false;
+	return err == -ENOMEM ? err : 0;
+}
+
+int mapped__look(struct session *s)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < s->nr_procs && !err; i++)
+		if (s->proc[i].mapped.look && !session__proc_ended(s, i))
+			err = look(s, i);
+	return err;
+}
+
+void mapped__tell(struct session *s)
+{
+	u32 nr = 0, first = 0;
+
+	for (u32 i = s->nr_procs; i-- > 0;) {
+		if (!s->proc[i].mapped.nr_unseen)
+			continue;
+		nr += s->proc[i].mapped.nr_unseen;
+		first = i;
+	}
+	if (nr)
+		session__warn(
+			s,
+			"%u times a library was loaded and unloaded (process %d) before it was known "
+			"what is in it: calls of codecs in it are not counted",
+			nr, (int)s->plan->proc[first].proc->pid);
 }

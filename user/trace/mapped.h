@@ -25,7 +25,11 @@ struct mapped {
 	size_t nr_ras, cap_ras;
 	u64 code_hash; /* of the mappings of code */
 	struct proc_stamp stamp;
-	u32 flushes; /* of the kernel's cache of addresses, still to be done */
+	u32 flushes;   /* of the kernel's cache of addresses, still to be done */
+	bool look;     /* the dynamic linker has said something since it was looked last */
+	bool adds;     /* it loads libraries, and what these are was not looked at since */
+	u64 state;     /* what it has said last */
+	u32 nr_unseen; /* libraries that were there between two looks only */
 };
 
 /* Takes the mappings that the plan was made from for those at the start. 0 or -ENOMEM. */
@@ -39,6 +43,13 @@ void mapped__ask_again(struct session *s, const struct hb_ra_key *key);
 int mapped__reload(struct session *s, u32 proc);
 /* The same every interval, and only if there is a sign of a change. */
 int mapped__check(struct session *s, u32 proc);
+/* The dynamic linker has said that it maps other libraries: to be looked at by mapped__look(). state: link.h's
+ * r_state, or another number where it is not known. */
+void mapped__told(struct session *s, u32 proc, u64 state);
+/* What has been told since. 0 or -ENOMEM. */
+int mapped__look(struct session *s);
+/* At the end: a warning about libraries that were not seen. */
+void mapped__tell(struct session *s);
 /* Empties the handlers' own memory of addresses that are attached. 0 or -errno. */
 int mapped__flush(struct session *s);
 

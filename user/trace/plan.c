@@ -7,7 +7,9 @@
 #include "trace/plan.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,15 +420,20 @@ static int image_pause_sites(struct plan *pl, u32 image)
 	return err;
 }
 
-/* What undoes the stack of C and C++ without passing a return: its first argument must be there where it
- * is a jmp_buf. */
+/* What undoes the stack of C and C++ without passing a return (its first argument must be there where it is a
+ * jmp_buf), or leaves it; and what loads libraries. */
 static const struct {
 	const char *symbol;
 	u8 role;
 } undoers[] = {
-	{"longjmp", HB_ROLE_LONGJMP},	      {"__longjmp_chk", HB_ROLE_LONGJMP},
-	{"__cxa_begin_catch", HB_ROLE_CATCH}, {"swapcontext", HB_ROLE_SWITCH},
+	{"longjmp", HB_ROLE_LONGJMP},
+	{"__longjmp_chk", HB_ROLE_LONGJMP},
+	{"__cxa_begin_catch", HB_ROLE_CATCH},
+	{"swapcontext", HB_ROLE_SWITCH},
 	{"setcontext", HB_ROLE_SWITCH},
+	/* Of the dynamic linker, for debuggers: glibc and musl call it after a library was mapped and before
+	 * one is unmapped (glibc 2.36 elf/dl-open.c, elf/dl-close.c; musl 1.2 ldso/dynlink.c). */
+	{"_dl_debug_state", HB_ROLE_LOADED},
 };
 
 /*
@@ -448,6 +455,18 @@ static int landing_sites(struct plan_image *pi, const struct code *longjmp)
 			err = site__landings(&callee, &pi->sites);
 	}
 	return err;
+}
+
+/* From the dynamic linker's probe to what it is about: see hb_site.sp_fix. */
+static s32 to_link_state(const struct plan_image *pi, u64 site)
+{
+	s64 off;
+	u64 at;
+
+	if (!symtab__data(pi->im, "_r_debug", &at))
+		return 0;
+	off = (s64)(at + offsetof(struct r_debug, r_state) - site);
+	return off == (s32)off ? (s32)off : 0;
 }
 
 static int image_undo_sites(struct plan *pl, u32 image)
@@ -486,6 +505,8 @@ static int image_undo_sites(struct plan *pl, u32 image)
 		if (site__entry(&body, &want, 0, &site, &why))
 			continue;
 		site.role = undoers[i].role;
+		if (site.role == HB_ROLE_LOADED)
+			site.sp_fix = to_link_state(pi, site.vaddr);
 		err = site_list__add(&pi->sites, &site);
 	}
 	return err;

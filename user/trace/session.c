@@ -330,12 +330,18 @@ static int session__sizes(struct session *s, const struct session_opts *o)
 static int on_event(void *arg, void *data, size_t size)
 {
 	struct session *s = arg;
+	const struct hb_event *e = data;
 
-	if (size < sizeof(struct hb_event))
+	if (size < sizeof(*e))
 		return 0;
+	if (e->func == HB_FUNC_NONE) {
+		if (e->proc < s->nr_procs)
+			mapped__told(s, e->proc, e->ra);
+		return 0;
+	}
 	if (array_grow((void **)&s->pending, s->nr_pending, &s->cap_pending, sizeof(*s->pending)))
 		return -ENOMEM;
-	memcpy(&s->pending[s->nr_pending++], data, sizeof(struct hb_event));
+	memcpy(&s->pending[s->nr_pending++], e, sizeof(*e));
 	return 0;
 }
 

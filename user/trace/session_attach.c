@@ -26,7 +26,7 @@
 u8 session__site_lang(const struct session *s, u32 image, const struct site *site)
 {
 	if (site->role == HB_ROLE_LONGJMP || site->role == HB_ROLE_CATCH ||
-	    site->role == HB_ROLE_SWITCH)
+	    site->role == HB_ROLE_SWITCH || site->role == HB_ROLE_LOADED)
 		return HB_LANG_NATIVE;
 	if (site->func != SITE_NO_FUNC && site->role != HB_ROLE_RECOVER &&
 	    site->role != HB_ROLE_PANIC && site->role != HB_ROLE_STOP)

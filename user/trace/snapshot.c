@@ -178,6 +178,7 @@ int session__stop(struct session *s, const char *reason)
 	log_info("detached in %s", format_ns(took, sizeof(took), mono_ns() - s->end_mono_ns));
 	note_ends(s);
 	follow__tell(s);
+	mapped__tell(s);
 	bystanders__tell(s);
 	/* Taking the probes off is no part of the last interval. */
 	err = snapshot_at(s, s->end_mono_ns);

@@ -7,6 +7,7 @@ matter here, so that it just has libcjson loaded. Modes:
   fork       a child for each connection, which ends with it
   prefork    children that accept, on the listener that they have inherited
   reuseport  children that each listen on the same port
+  killed     a child that is killed in the middle of a request, and another one in its place, on the same port
   passed     the parent accepts and passes the descriptor to a child that was there before (SCM_RIGHTS)
 
 What a process served is printed as REQUESTS with its pid; how long connections stood in the queue as QUEUED.
@@ -14,6 +15,7 @@ What a process served is printed as REQUESTS with its pid; how long connections 
 import ctypes
 import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -21,7 +23,7 @@ import time
 HEAD = b"POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n"
 BODY, ANSWER = b'{"a": 1}', b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 QUEUED, QUEUE_S = 8, 0.02
-FORKED, WORKERS, CONNECTIONS, REQUESTS = 100, 3, 30, 3
+FORKED, WORKERS, CONNECTIONS, REQUESTS, KILLED = 100, 3, 30, 3, 4
 
 mode = sys.argv[1]
 
@@ -173,7 +175,33 @@ def passed(listener):
     tell_workers(made)
 
 
-MODES = {"queue": queue, "fork": fork, "prefork": prefork, "reuseport": reuseport, "passed": passed}
+def killed(listener):
+    """The client is this process, as it knows what was answered when the server is killed."""
+    for _ in range(KILLED):
+        pid = os.fork()
+        if not pid:
+            sock = listener.accept()[0]
+            while len(sock.recv(4096)) > len(HEAD):
+                sock.sendall(ANSWER)
+            time.sleep(60)
+        sock = socket.create_connection(listener.getsockname())
+        for _ in range(REQUESTS):
+            sock.sendall(HEAD + BODY)
+            assert sock.recv(4096) == ANSWER
+        sock.sendall(HEAD)
+        time.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        try:
+            assert not sock.recv(4096)
+        except ConnectionResetError:
+            pass
+        sock.close()
+        said_by(pid, REQUESTS, 1)
+    say(f"UNANSWERED count={KILLED}")
+
+
+MODES = {"queue": queue, "killed": killed, "fork": fork, "prefork": prefork, "reuseport": reuseport, "passed": passed}
 
 
 def main():

@@ -75,19 +75,46 @@ def served(mode):
     for pid, count in got.items():
         if pid not in truth or count > truth[pid][0]:
             r.wrong.append(f"process {pid} has {count} requests: {truth}")
-    if mode != "fork" and not got:
+    if mode in ("prefork", "reuseport", "passed") and not got:
         r.wrong.append(f"no process has its own requests: {truth}, {children} by children")
     made = sum(connections for _, connections in truth.values())
-    for key, want in (("accepted", made), ("pushes", 0), ("found_open", 0), ("unanswered", 0)):
+    want = r.said("UNANSWERED")["count"] if mode == "killed" else 0
+    unanswered = sum(row["unanswered"] for row in rows(r.report, "server"))
+    if unanswered != want:
+        r.wrong.append(f"unanswered: {unanswered}, not {want}")
+    for key, want in (("accepted", made), ("pushes", 0), ("found_open", 0)):
         if r.coverage[key] != want:
             r.wrong.append(f"{key}: {r.coverage[key]}, not {want}")
     return r.wrong + (r.lines if r.wrong else [])
 
 
+def full():
+    """What there is no room for is counted by its system calls: an accept, and two for each request."""
+    wrong = []
+    with Workload("goserver -mode json -g 40 -n 800 -ns 1000") as w, \
+         Hbprof(w.pid, "--requests", "--no-children", "--max-conns=10") as h:
+        h.wait_measuring()
+        w.run()
+        report = h.report()
+        w.finish()
+        truth = said(w.lines.seen, "connection")
+    n = report["request_coverage"]
+    count = sum(x["count"] for x in rows(report, "server"))
+    # One that has come to a room later is one that was found open.
+    lost = truth["count"] - count - n["apart"] - n["found_open"]
+    if not 0 < count < truth["count"] or not 0 < 2 * lost <= n["conns_full"]:
+        wrong.append(f"{count} requests of {truth}: {n}")
+    if n["accepted"] + n["found_open"] > truth["connections"]:
+        wrong.append(f"more connections than there were: {n}")
+    return wrong
+
+
+test("connections for which there is no room are a counted loss", full)
 test("how long connections waited to be accepted is known", queue)
 for way, sentence in (("fork", "a child for each connection has its requests"),
                       ("prefork", "children that accept have theirs"),
                       ("reuseport", "and those that listen on the same port"),
+                      ("killed", "one that is killed leaves what it answered, and the next one has its own"),
                       ("passed", "and those that are passed connections that another has accepted")):
     test(sentence, served, way)
 done()

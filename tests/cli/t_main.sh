@@ -56,6 +56,10 @@ run --pid 1 --follow-go
 is "$rc" 2 "--follow-go without --requests is a usage error"
 like "$err" '^hbprof: --follow-go is of requests: add --requests' "it says what is missing"
 
+run --pid 1 --max-conns=5
+is "$rc" 2 "so is --max-conns"
+like "$err" '^hbprof: --max-conns is of requests: add --requests' "and it says what is missing"
+
 run report
 is "$rc" 2 "report without a file is a usage error"
 

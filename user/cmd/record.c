@@ -44,6 +44,7 @@ enum {
 	OPT_MAX_TASKS,
 	OPT_MAX_ROWS,
 	OPT_MAX_SITES,
+	OPT_MAX_CONNS,
 	OPT_STACKS,
 	OPT_NO_STACKS,
 	OPT_COUNTERS,
@@ -74,6 +75,10 @@ static const struct argp_option options[] = {
 	{"max-sites", OPT_MAX_SITES, "N", 0,
 	 "Probes at once (default: no limit; 256 before Linux 6.6, where taking one off takes long); "
 	 "return sites beyond are probed when a call from them is seen",
+	 2},
+	{"max-conns", OPT_MAX_CONNS, "N", 0,
+	 "With --requests: TCP connections followed at once (default 65536); system calls on others "
+	 "are counted as lost",
 	 2},
 	{"requests", OPT_REQUESTS, NULL, 0,
 	 "Also measure requests on TCP connections, and the share of codec calls in them; while it "
@@ -164,6 +169,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case OPT_MAX_SITES:
 		parse_number(st, "--max-sites", arg, 1u << 16, &o->max_sites);
 		return 0;
+	case OPT_MAX_CONNS:
+		parse_number(st, "--max-conns", arg, 1u << 22, &o->max_conns);
+		return 0;
 	case OPT_REQUESTS:
 		o->requests = true;
 		return 0;
@@ -202,6 +210,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 	case ARGP_KEY_END:
 		if (o->follow_go && !o->requests)
 			argp_error(st, "--follow-go is of requests: add --requests");
+		if (o->max_conns && !o->requests)
+			argp_error(st, "--max-conns is of requests: add --requests");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -345,6 +355,7 @@ static int measure(const struct record_opts *o, struct waiter *w, struct plan *p
 	struct session_opts so = {.max_tasks = o->max_tasks,
 				  .max_rows = o->max_rows,
 				  .max_sites = o->max_sites,
+				  .max_conns = o->max_conns,
 				  .counters = o->counters,
 				  .sched = o->sched,
 				  .functions = o->functions,

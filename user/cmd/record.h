@@ -12,7 +12,7 @@ struct spawned;
 struct targets;
 
 struct record_opts {
-	u64 duration_ns, max_tasks, max_rows, max_sites;
+	u64 duration_ns, max_tasks, max_rows, max_sites, max_conns;
 	u64 sample_hz;
 	bool sched;
 	const char *counters; /* NULL: the usual ones */

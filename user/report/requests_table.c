@@ -46,7 +46,8 @@ static const struct column columns[C_NR] = {
 };
 
 const char *const request_losses[HB_REQ_LOSS_NR] = {
-	[HB_REQ_CONNS_FULL] = "system calls on connections that there was no room for",
+	[HB_REQ_CONNS_FULL] =
+		"system calls on connections that there was no room for (--max-conns)",
 	[HB_REQ_CALLS_FULL] = "system calls that there was no room for",
 	[HB_REQ_TASKS_FULL] = "reads whose task could not be remembered",
 	[HB_REQ_ROWS_FULL] = "requests without a row of their own",

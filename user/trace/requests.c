@@ -106,17 +106,19 @@ void requests__learn(struct requests *r)
 	learn_go(r);
 }
 
-void requests__prepare(struct hbprof_bpf *k, bool on, bool children, bool follow_go)
+void requests__prepare(struct hbprof_bpf *k, const struct requests_opts *o)
 {
 	struct bpf_map *maps[] = {k->maps.req_conns,   k->maps.req_tasks,  k->maps.req_row_ids,
 				  k->maps.req_rows,    k->maps.req_worlds, k->maps.req_counts,
 				  k->maps.req_children};
 
-	k->rodata->cfg_requests = on;
-	k->rodata->cfg_req_children = on && children;
-	k->rodata->cfg_follow_go = on && follow_go;
-	switches__prepare(k, on);
-	if (on)
+	k->rodata->cfg_requests = o->on;
+	k->rodata->cfg_req_children = o->on && o->children;
+	k->rodata->cfg_follow_go = o->on && o->follow_go;
+	switches__prepare(k, o->on);
+	if (o->on && o->max_conns)
+		bpf_map__set_max_entries(k->maps.req_conns, o->max_conns);
+	if (o->on)
 		return;
 	/* The hook in the codec program names these maps even where it is never run. */
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)

@@ -15,9 +15,15 @@
 struct hbprof_bpf;
 struct requests;
 
-/* Between open and load of the programs: sets them up, or keeps them out. children: what the processes fork is
- * measured, too; follow_go: goroutines inherit requests. */
-void requests__prepare(struct hbprof_bpf *skel, bool on, bool children, bool follow_go);
+struct requests_opts {
+	bool on;
+	bool children;	/* what the processes fork is measured, too */
+	bool follow_go; /* goroutines inherit requests */
+	u32 max_conns;	/* connections at once; 0: default */
+};
+
+/* Between open and load of the programs: sets them up, or keeps them out. */
+void requests__prepare(struct hbprof_bpf *skel, const struct requests_opts *o);
 /* After load; the plan outlives it. 0 with *out, or -ENOMEM. */
 int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct requests **out);
 /* Attaches the tracepoints. 0; -errno with the reason logged: there will be no requests. */

@@ -154,6 +154,10 @@ static int set_pid_namespace(struct session *s)
 
 static int session__load(struct session *s, const struct session_opts *o)
 {
+	const struct requests_opts requests = {.on = o->requests,
+					       .children = s->follow.on && !o->only_meant,
+					       .follow_go = s->plan->opts.follow_go,
+					       .max_conns = o->max_conns};
 	int err;
 
 	libbpf_set_print(libbpf_print);
@@ -166,8 +170,7 @@ static int session__load(struct session *s, const struct session_opts *o)
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
-	requests__prepare(s->skel, o->requests, s->follow.on && !o->only_meant,
-			  s->plan->opts.follow_go);
+	requests__prepare(s->skel, &requests);
 	follow__prepare(s->skel, s->follow.on, o->meant);
 	if (!s->follow.on && s->plan->nr_procs == 1)
 		s->skel->rodata->cfg_tgid = s->plan->proc[0].proc->pid;

@@ -36,6 +36,7 @@ struct session_opts {
 	u32 max_rows;	      /* 0: default */
 	u32 sample_hz;	      /* CPU samples a second and CPU; 0: none */
 	bool requests;	      /* account for requests: system call tracepoints */
+	u32 max_conns;	      /* connections that they are followed on; 0: default */
 	const char *counters; /* names with commas between; "none"; NULL: COUNTERS_DEFAULT */
 	bool sched;	      /* count time on the CPU, waiting for one, blocked */
 	u32 max_sites; /* probes at once; 0: no limit, or BUDGET_DEFAULT where each is dear */

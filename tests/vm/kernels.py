@@ -18,6 +18,7 @@ import vm
 sys.path.insert(0, f"{vm.HERE}/../bpf")
 from exact import check_exact, describe  # noqa: E402
 from live import HBPROF, WORK, done, equal, ok, skip, test, tmp  # noqa: E402
+from reqcheck import said  # noqa: E402
 
 # Name, options of hbprof, workload. Few calls: the machine is emulated. LEFT: entries that no return
 # ends, nested ones too, where there are such (tests/bpf/exact.py, check_ends()).
@@ -30,6 +31,7 @@ GO = [
 C = [
     ("cjson", "", "cjson_work -mode threads -n 100"),
     ("nested", "--probe codec", "hostile -mode longjmp -n 50"),
+    ("requests", "--probe=sockets_answer=encode --requests --follow-go", "sockets -mode dup -n 60"),
 ]
 # Verifying the programs takes 6.1 on arm64 two thousand million instructions, 10 s of an emulated machine: its
 # kernels share the runs.
@@ -66,6 +68,7 @@ class Build:
 
 def script(runs):
     lines = ["echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent"]
+    lines += ["mount -t tracefs tracefs /sys/kernel/tracing"]
     lines += [f"measure {name} '{options}' {command}" for name, options, command in runs]
     lines += ["hbprof check > /out/check.txt", "exit 0"]
     return "\n".join(lines) + "\n"
@@ -86,6 +89,25 @@ def counted(m, name):
     return wrong + describe(report, lines) if wrong else []
 
 
+def served(m, name):
+    """Requests are exact, at both ends of the connection; programs at system calls are loaded there."""
+    report = json.loads(m.text(f"{name}.json") or "{}")
+    want = said(m.text(f"{name}.lines").splitlines(), "connection")
+    got = {r["side"]: r["count"] for r in report.get("requests") or []}
+    wrong = []
+    if got != {"server": want["count"], "client": want["count"]}:
+        wrong.append(f"requests: {got}, not {want['count']}")
+    n = report.get("request_coverage") or {}
+    for key in ("accepted", "connected"):
+        if n.get(key) != want["connections"]:
+            wrong.append(f"{key}: {n.get(key)}, not {want['connections']}")
+    if n.get("closed") != 2 * want["connections"] or n.get("tied_calls") != want["count"]:
+        wrong.append(f"closed, tied: {n}")
+    if [r["queued"] for r in report["requests"] if r["side"] == "server"] != [want["connections"]]:
+        wrong.append(f"queued: {report['requests']}")
+    return wrong and wrong + [m.text(f"{name}.err")]
+
+
 def attached(m, name, kind):
     got = json.loads(m.text(f"{name}.json"))["attach"]
     return [] if got == kind else [f"attach: {got}"]
@@ -102,6 +124,8 @@ def measure_there(m, kind, build, runs):
         test(f"Linux {m.release}: {command}: counted exactly, and read here as there", counted, m,
              name)
         times(m, name)
+        if name == "requests":
+            test(f"Linux {m.release}: requests are counted exactly there", served, m, name)
     test(f"Linux {m.release}: probes are {kind}", attached, m, runs[0][0], kind)
     got = re.findall(r"^(\w+) +uprobe_multi", m.text("check.txt"), re.M)
     equal(got, ["ok" if kind == "uprobe_multi" else "warn"],

@@ -304,6 +304,32 @@ def parent_ends():
     return wrong
 
 
+def fork_server(nr):
+    """Children that make their calls at once and end: no call too many, and each child is told of, with what
+    was not measured of it; their parent is counted exactly."""
+    with Actor() as w, Recorder("--pid", str(w.pid)) as h:
+        h.wait_measuring()
+        for _ in range(nr):
+            path = os.path.join(tmp, f"fifo-{time.monotonic_ns()}")
+            os.mkfifo(path)
+            fd = os.open(path, os.O_RDWR)
+            w.tell(f"fork {path}")
+            child = int(w.lines.until(r"^CHILD (\d+)$")[1])
+            os.write(fd, b"calls 5\n")
+            w.lines.until(rf"^CALLED {child} 5$")
+            os.close(fd)
+            w.calls(2)
+        report = h.report()
+    calls = calls_by_pid(report, "cJSON_Parse")
+    wrong = check_balance(report)
+    if calls.pop(w.pid, 0) != 2 * nr or any(n > 5 for n in calls.values()):
+        wrong.append(f"of the parent not {2 * nr} calls, or of a child more than 5: {calls}")
+    if told_of(report) != nr + 1:
+        wrong.append(f"{told_of(report)} of {nr + 1} are told of: {report['warnings']}")
+    late = [t for t in report["targets"] if t["pid"] != w.pid]
+    return wrong + [f"not said how late: {t}" for t in late if not t["unmeasured_ns"]]
+
+
 def becomes(name, function, calls):
     """exec: of another program, and of the one that it was."""
     words = name.split()
@@ -491,12 +517,13 @@ def all_end_while_attaching():
     return check_calls(report, "cJSON_Parse", {b.pid: 300})
 
 
-def ten_calls(program, mode, function):
-    report, status, out, err = run_command([f"{WORK}/{program}", "-mode", mode, "-n", "10", "-nowait"])
+def ten_calls(program, mode, function, nr=10):
+    argv = [f"{WORK}/{program}", "-mode", mode, "-n", str(nr), "-nowait"]
+    report, status, out, err = run_command(argv)
     if status or not report:
         return [f"exit status {status}: {err}"]
     pid = report["targets"][0]["pid"]
-    wrong = check_calls(report, function, {pid: 10})
+    wrong = check_calls(report, function, {pid: nr})
     truth = parse_truth(out.splitlines())[function]
     entries = [f["entries"] for f in report["functions"] if f["function"] == function]
     if entries != [truth["entries"]]:
@@ -624,6 +651,7 @@ def main():
     else:
         skip(sentence, "no cgroup2 that can be written to")
     test("a forked child is counted exactly from its own probes on", forked)
+    test("children that call at once are told of, and their parent is counted exactly", fork_server, 20)
     test("the recording ends with the last child", parent_ends)
     test("a process that becomes another program", becomes, C, "cJSON_Parse", 300)
     if go:
@@ -639,6 +667,8 @@ def main():
     for program, mode, function in programs:
         if os.path.exists(f"{WORK}/{program}"):
             test(f"hbprof run: ten calls of {program} are ten", ten_calls, program, mode, function)
+            test(f"hbprof run: the only call of {program} is counted", ten_calls, program, mode, function,
+                 1)
     test("hbprof run: 50 short children are measured, or said to have ended", short_ones, 50)
     test("hbprof run: a script is its interpreter", ten_calls_of_a_script)
     test("hbprof run: the command has its own input and output", streams)

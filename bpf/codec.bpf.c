@@ -352,6 +352,18 @@ static __always_inline void frame_hand_up(struct hb_frame *up, const struct hb_f
 		up->size = handed_up(up, sm->size);
 }
 
+/* Its call has ended, and its time is not to be used. */
+static __always_inline int frame_drop(struct hb_task *t, const struct hb_frame *fr,
+				      enum hb_drop why)
+{
+	u64 calls = 1 + (u64)fr->again;
+
+	frame_bequeath(t, fr);
+	count_fn_n(fr->func, HB_FN_DROPPED, calls);
+	count_n(why, calls);
+	return 0;
+}
+
 /* The top frame's call has ended at h->now: correct it, hand its time up, record it. The index of its row
  * + 1, if it has one. */
 __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_class, u32 tail)
@@ -376,10 +388,10 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 		frame_bequeath(t, fr);
 		return 0;
 	}
-	if (h->now < fr->t0_ns) {
-		frame_bequeath(t, fr);
-		return drop_entry(fn, HB_DROP_CLOCK_BACK);
-	}
+	if (h->now < fr->t0_ns)
+		return frame_drop(t, fr, HB_DROP_CLOCK_BACK);
+	if (cfg_rates && !(f->flags & HB_FUNC_RAW) && in_window(fr->t0_ns, h->now))
+		return frame_drop(t, fr, HB_DROP_WINDOW);
 	count_exit_n(fn, exit_class, 1 + (u64)fr->again);
 	if (fr->tid != h->tid)
 		count_fn(fn, HB_FN_MIGRATED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * pause.bpf.h - how long the Go runtime stops the world: from the begin of stopTheWorldWithSema, when it
- * asks all goroutines to stand still, to where startTheWorldWithSema gives them leave to run (trace/plan.c
+ * asks all goroutines to stand still, to where startTheWorldWithSema gives them leave to run (trace/plan_runtime.c
  * has the sites). How long it takes until they stand still is that function's own row. Whether a
  * request met a pause is asked in reqrow.bpf.h.
  *

@@ -220,7 +220,8 @@ __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 	fn = fr->func;
 	f = bpf_map_lookup_elem(&funcs, &fn);
 	/* Those that were not measured: see there. */
-	if (!f || (fr->flags & HB_FRAME_UNKNOWN) || h->now < fr->t0_ns)
+	if (!f || (fr->flags & HB_FRAME_UNKNOWN) || h->now < fr->t0_ns ||
+	    (cfg_rates && in_window(fr->t0_ns, h->now)))
 		return 0;
 	ns = fr->child_ns;
 	cost_ns = call_cost(t, h, fr, s->cls);

@@ -83,6 +83,17 @@ static __always_inline void count_late(const struct hb_req_conn *c)
 	req_count_n(HB_REQ_LATE_NS, c->late_ns);
 }
 
+static __always_inline void finish_in_window(const struct hb_req_conn *c)
+{
+	u32 proc = c->proc;
+	struct hb_req_rate *rate = bpf_map_lookup_elem(&req_rates, &proc);
+
+	if (c->window & HB_REQ_WINDOW_MET)
+		req_count_n(HB_REQ_IN_WINDOW, 1);
+	if (rate && c->side == HB_REQ_SERVER && c->window & HB_REQ_WINDOW_ENDED)
+		__sync_fetch_and_add(&rate->requests, 1);
+}
+
 /* The exchange is over, and had an answer: it is a request, unless it was a handshake. */
 __noinline int hb_req_finish(struct hb_req_conn *c)
 {
@@ -99,6 +110,11 @@ __noinline int hb_req_finish(struct hb_req_conn *c)
 	if (c->last_ns < c->begin_ns) {
 		req_count_n(HB_REQ_CLOCK_BACK, 1);
 		return 0;
+	}
+	if (cfg_rates && c->window) {
+		finish_in_window(c);
+		if (c->window & HB_REQ_WINDOW_MET)
+			return 0;
 	}
 	r = req_row_at(conn_row(c));
 	if (!c->row)
@@ -152,6 +168,7 @@ static __always_inline void conn_begin(struct hb_req_conn *c, const struct io *i
 	c->calls = c->late_calls = 0;
 	c->codec_end_ns = c->overlap_ns = 0;
 	c->last_ns = 0;
+	c->window = 0;
 	c->flags &= ~(HB_REQ_HANDSHAKE | HB_REQ_PAUSED | HB_REQ_STOPPED | HB_REQ_TLS_MAYBE |
 		      HB_REQ_TLS_BYE);
 	c->flags |= hs;
@@ -297,6 +314,16 @@ static __always_inline bool conn_out_tls(struct hb_req_conn *c, const struct io 
 	return true;
 }
 
+/* Up to this byte out. */
+static __always_inline void conn_window(struct hb_req_conn *c, u64 now)
+{
+	c->window &= HB_REQ_WINDOW_MET;
+	if (in_window(c->begin_ns, now))
+		c->window |= HB_REQ_WINDOW_MET;
+	if (window_counts(now))
+		c->window |= HB_REQ_WINDOW_ENDED;
+}
+
 /* Data out. */
 static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 {
@@ -326,6 +353,8 @@ static __always_inline void conn_out(struct hb_req_conn *c, const struct io *io)
 		c->flags |= HB_REQ_PAUSED;
 	if (world_stopped(c->proc, c->begin_ns, io->exit_ns))
 		c->flags |= HB_REQ_STOPPED;
+	if (cfg_rates)
+		conn_window(c, io->exit_ns);
 	c->last_ns = io->exit_ns;
 	c->bytes_out += io->bytes;
 	if (c->side == HB_REQ_SERVER)

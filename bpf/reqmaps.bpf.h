@@ -71,7 +71,16 @@ HB_SHARED struct {
 	__type(value, u32);
 } req_children SEC(".maps");
 
+/* By the process's index. */
+HB_SHARED struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HB_MAX_PROCS);
+	__type(key, u32);
+	__type(value, struct hb_req_rate);
+} req_rates SEC(".maps");
+
 /* Known before load. */
+HB_SHARED const volatile bool cfg_rates; /* there may be windows */
 HB_SHARED const volatile bool cfg_requests;
 HB_SHARED const volatile bool cfg_req_children; /* processes are followed, and so is what they fork */
 
@@ -81,6 +90,9 @@ HB_SHARED const volatile bool cfg_follow_go; /* goroutines that a request's star
 /* Written by user space, when functions are added, too. */
 HB_SHARED u64 req_codec_groups;	  /* bit g: calls of group g are serialization */
 HB_SHARED u64 req_handler_groups; /* those of handlers, see HB_FUNC_HANDLER */
+
+/* Written by user space. */
+HB_SHARED struct hb_rate_window rate_window;
 
 HB_SHARED u32 next_req_row; /* + 1 is the next free one */
 
@@ -95,6 +107,21 @@ static __always_inline void req_count_n(u32 what, u64 add)
 static __always_inline struct hb_req_row *req_row_at(u32 i)
 {
 	return bpf_map_lookup_elem(&req_rows, &i);
+}
+
+/* Was what is measured slowed down by counting at any time from begin to end, which has just been? Who
+ * overlaps an earlier window and ends now overlaps the last one, too. */
+static __always_inline bool in_window(u64 begin_ns, u64 end_ns)
+{
+	u64 from = *(volatile u64 *)&rate_window.probed_ns;
+
+	return from && end_ns >= from && begin_ns < *(volatile u64 *)&rate_window.clean_ns;
+}
+
+/* Is counted what happens at t? */
+static __always_inline bool window_counts(u64 t)
+{
+	return t >= *(volatile u64 *)&rate_window.on_ns && t < *(volatile u64 *)&rate_window.off_ns;
 }
 
 #endif

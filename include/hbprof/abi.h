@@ -263,6 +263,7 @@ enum hb_drop {
 	HB_DROP_ROWS_FULL,    /* a sample went to the overflow row */
 	HB_DROP_HISTS_FULL,   /* a sample was counted, but found no histogram */
 	HB_DROP_RAS_FULL,     /* no room to remember another return address */
+	HB_DROP_WINDOW,	      /* other functions were counted meanwhile: see hb_rate_window */
 	HB_DROP_EVENT_LOST,   /* ring buffer full: a return address is asked for again later */
 	HB_DROP_NR,
 	HB_CNT_UNMATCHED =
@@ -475,6 +476,12 @@ struct hb_cal {
 		     [HB_CLASS_DIM]; /* of a recursive pair without a frame, by the exit */
 	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
 	u32 miss_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of a hit of an exit site that ends no call */
+};
+
+/* The last window in which functions of the Go runtime were counted (trace/rates.c): times of the probes around those of counting, as the probes slow down what
+ * is measured. */
+struct hb_rate_window {
+	u64 probed_ns, on_ns, off_ns, clean_ns; /* ~0: not yet; probed_ns 0: there was none */
 };
 
 /* What a pair of probes itself counts in a call, by language and the class of the entry. Written once. */

@@ -44,21 +44,24 @@ enum hb_req_state {
 	HB_REQ_MULTIPLEXED,  /* HTTP/2: exchanges overlap, bytes in and out tell nothing */
 };
 
-#define HB_REQ_TLS	 0x01	/* the connection began with a TLS handshake */
-#define HB_REQ_PEEKED	 0x02	/* the first bytes have been looked at */
-#define HB_REQ_HANDSHAKE 0x04	/* the open exchange is part of the TLS handshake */
-#define HB_REQ_PAUSED	 0x08	/* more than HB_REQ_PAUSE_NS between two of its bytes out */
-#define HB_REQ_TLS_OWN	 0x10	/* the record that bytes in are at is TLS's own, no data */
-#define HB_REQ_TLS_NEXT	 0x20	/* ... and so is the one behind it, whatever its type */
-#define HB_REQ_TLS_LOST	 0x40	/* where records begin is not known any more: all is data */
-#define HB_REQ_TLS_HELLO 0x100	/* the next bytes in are the client's first message */
-#define HB_REQ_TLS_H2	 0x200	/* the client offers HTTP/2 */
-#define HB_REQ_TLS_SURE	 0x400	/* it does not, nor early data: exchanges do not overlap */
-#define HB_REQ_TLS_MAYBE 0x800	/* the exchange began with what is an alert, or two bytes of data */
-#define HB_REQ_TLS_BYE	 0x1000 /* its answer was that so far */
-#define HB_REQ_STOPPED	 0x80	/* the Go runtime stopped the world during the exchange */
+#define HB_REQ_TLS	    0x01  /* the connection began with a TLS handshake */
+#define HB_REQ_PEEKED	    0x02  /* the first bytes have been looked at */
+#define HB_REQ_HANDSHAKE    0x04  /* the open exchange is part of the TLS handshake */
+#define HB_REQ_PAUSED	    0x08  /* more than HB_REQ_PAUSE_NS between two of its bytes out */
+#define HB_REQ_TLS_OWN	    0x10  /* the record that bytes in are at is TLS's own, no data */
+#define HB_REQ_TLS_NEXT	    0x20  /* ... and so is the one behind it, whatever its type */
+#define HB_REQ_TLS_LOST	    0x40  /* where records begin is not known any more: all is data */
+#define HB_REQ_TLS_HELLO    0x100 /* the next bytes in are the client's first message */
+#define HB_REQ_TLS_H2	    0x200 /* the client offers HTTP/2 */
+#define HB_REQ_TLS_SURE	    0x400 /* it does not, nor early data: exchanges do not overlap */
+#define HB_REQ_TLS_MAYBE    0x800 /* the exchange began with what is an alert, or two bytes of data */
+#define HB_REQ_TLS_BYE	    0x1000 /* its answer was that so far */
+#define HB_REQ_STOPPED	    0x80   /* the Go runtime stopped the world during the exchange */
 
-#define HB_REQ_PAUSE_NS	 1000000000ULL
+#define HB_REQ_WINDOW_MET   0x01 /* the exchange overlaps a window of counting: see hb_rate_window */
+#define HB_REQ_WINDOW_ENDED 0x02 /* its last byte out was while one was counted */
+
+#define HB_REQ_PAUSE_NS	    1000000000ULL
 
 /* A TCP connection of a traced process, by the kernel's struct sock. So descriptors may be duplicated,
  * passed on and used again. */
@@ -90,6 +93,8 @@ struct hb_req_conn {
 	u16 tls_left;	  /* bytes in that the record is still to have */
 	u8 side;	  /* enum hb_req_side */
 	u8 pad;
+	u32 window; /* HB_REQ_WINDOW_... */
+	u32 pad2;
 };
 
 /* A system call that a thread is in. */
@@ -179,6 +184,19 @@ struct hb_req_world {
 	u32 pad;
 };
 
+/* Functions of the Go runtime that are counted in windows (trace/rates.c): the cookie of their probes. */
+enum hb_rate {
+	HB_RATE_GOPARK, /* a goroutine waits */
+	HB_RATE_MCALL,	/* one leaves its thread, for whatever reason */
+	HB_RATE_NR,
+};
+
+/* What was counted of a process in all windows. */
+struct hb_req_rate {
+	u64 n[HB_RATE_NR];
+	u64 requests; /* that it has served, by their last byte out */
+};
+
 /* Context switches of a process so far: of all threads that it has had. */
 struct hb_switches {
 	u64 voluntary;
@@ -209,10 +227,11 @@ enum hb_req_counter {
 	HB_REQ_OLD_EXCHANGES, /* on connections found open, until their first clean boundary */
 	HB_REQ_HANDSHAKES,    /* exchanges that were part of a TLS handshake */
 	HB_REQ_UNANSWERED,
-	HB_REQ_PUSHES,	 /* bytes out on a connection on which nothing had come in */
-	HB_REQ_MUXED,	 /* HTTP/2 connections */
-	HB_REQ_UPGRADED, /* connections that have left HTTP/1 by its own word: WebSocket */
-	HB_REQ_UNIX,	 /* system calls on other sockets, with data */
+	HB_REQ_PUSHES,	  /* bytes out on a connection on which nothing had come in */
+	HB_REQ_MUXED,	  /* HTTP/2 connections */
+	HB_REQ_UPGRADED,  /* connections that have left HTTP/1 by its own word: WebSocket */
+	HB_REQ_IN_WINDOW, /* exchanges that overlap a window of counting, in no row */
+	HB_REQ_UNIX,	  /* system calls on other sockets, with data */
 	HB_REQ_DATAGRAM,
 	HB_REQ_OTHER,
 	HB_REQ_TIED_CALLS, /* codec calls, outermost: tied + old + late + untied is all of them */

@@ -108,10 +108,49 @@ def switches_after_the_end():
     return wrong
 
 
+def counted_in_windows(parks, wrong):
+    """Nothing is lost beside what overlaps the windows. The rates of the process, as measured."""
+    m = Measured(f"goserver -mode json -g 4 -n 8000 -rate 2000 -park {parks}", "--requests",
+                 "--sched-rates", "--no-children")
+    n, drops = m.report["request_coverage"], m.report["coverage"]["drops"]
+    (p,), (r,) = m.report["request_processes"], rows(m.report, "server")
+    for f in m.report["functions"]:
+        calls = sum(x["calls"] for x in m.report["rows"] if x["function"] == f["function"])
+        if calls + f["dropped"] + f["nested"] != f["entries"]:
+            wrong.append(f"{f['function']}: {calls} calls, {f}")
+    dropped = m.report["coverage"]["dropped"]
+    if not drops["window"] or dropped != drops["window"]:
+        wrong.append(f"{dropped} calls dropped: {drops}")
+    if r["count"] + n["in_window"] != 8000 or not n["in_window"]:
+        wrong.append(f"{r['count']} requests, {n['in_window']} in windows, not 8000")
+    if r["codec_share_pct"] is None:
+        wrong.append("no share: what overlaps windows is in neither part of it")
+    wrong += m.harm()
+    rates = p["rates"]
+    if not rates or not rates["requests"] or not 0 < rates["window_pct"] < 50 or \
+            rates["mcall"] + 20 < rates["gopark"]:
+        raise Broken(f"rates: {rates}")
+    return rates
+
+
+def rates():
+    """Each exchange of a handler with another goroutine parks two; and each park is an mcall. What else a
+    request does parks as well, so two runs are compared."""
+    wrong = []
+    none, some = (counted_in_windows(parks, wrong) for parks in (0, 20))
+    more = some["gopark_per_request"] - none["gopark_per_request"]
+    # What is under way at both ends of the window, and other waits of the server.
+    slack = 8 + 2 * 4 * some["gopark_per_request"] / some["requests"]
+    if not 40 - slack <= more <= 40 + slack:
+        wrong.append(f"{more} gopark more for each request, not 40: {none} {some}")
+    return wrong
+
+
 test("pauses of the Go runtime are as many as it counts itself, and hold its stopping", pauses)
 test("requests that met one are exactly those of which it is known", requests_that_met_a_stop)
 test("a server in C has no such pauses, which is not 0", no_stops_to_be_seen)
 for mode in ("threads", "expect"):
     test(f"context switches are those that the kernel counts, in mode {mode}", switches, mode)
 test("they are read of a process that has just ended", switches_after_the_end)
+test("gopark and mcall are counted in windows, and what overlaps these is in no latency", rates)
 done()

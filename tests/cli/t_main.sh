@@ -52,6 +52,10 @@ is "$rc" 2 "an unknown option without a command is a usage error"
 run --pid
 is "$rc" 2 "an option without its value is a usage error"
 
+run --pid 1 --sched-rates
+is "$rc" 2 "--sched-rates without --requests is a usage error"
+like "$err" '^hbprof: --sched-rates is of requests: add --requests' "it says what is missing"
+
 run --pid 1 --follow-go
 is "$rc" 2 "--follow-go without --requests is a usage error"
 like "$err" '^hbprof: --follow-go is of requests: add --requests' "it says what is missing"

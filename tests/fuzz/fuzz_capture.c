@@ -233,6 +233,11 @@ static void sample_requests(struct recording *r)
 		q->proc[i].voluntary = i ? M_NONE : 100;
 		q->proc[i].involuntary = i ? M_NONE : 3;
 	}
+	q->proc[1].windows = 3;
+	q->proc[1].window_ns = 300000000;
+	q->proc[1].gopark = q->proc[1].mcall = 1000;
+	q->proc[1].window_requests = 10;
+	q->probed_ns = 400000000;
 	sample_add(&q->proc[0].pauses, 30000, 12);
 	q->proc[0].no_begin = q->proc[0].no_end = q->proc[0].no_row = 1;
 }

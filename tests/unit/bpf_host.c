@@ -56,6 +56,7 @@ struct kernel_map host_maps[HOST_MAP_NR] = {
 	[HOST_REQ_COUNTS] = MAP(req_counts),
 	[HOST_REQ_CHILDREN] = MAP(req_children),
 	[HOST_REQ_WORLDS] = MAP(req_worlds),
+	[HOST_REQ_RATES] = MAP(req_rates),
 };
 
 void host__load(void)
@@ -78,7 +79,8 @@ void host__load(void)
 	ctr_bias = (struct hb_ctr_bias){};
 	next_row = next_hist = 0;
 	nr_tasks = 0;
-	cfg_requests = false;
+	cfg_requests = cfg_rates = false;
+	rate_window = (struct hb_rate_window){};
 	cfg_follow_go = false;
 	req_codec_groups = req_handler_groups = 0;
 	next_req_row = 0;

@@ -42,6 +42,7 @@ enum host_map {
 	HOST_REQ_QUEUE,
 	HOST_REQ_WORLDS,
 	HOST_REQ_SWITCHES,
+	HOST_REQ_RATES,
 	HOST_REQ_CALLS,
 	HOST_REQ_PORTS,
 	HOST_MAP_NR,
@@ -88,6 +89,9 @@ extern u64 nr_tasks;
 extern volatile bool cfg_requests;
 extern volatile bool cfg_follow_go;
 extern u32 switches_pass;
+extern volatile bool cfg_rates;
+extern struct hb_rate_window rate_window;
+int hb_rate(struct pt_regs *ctx);
 extern bool req_go;
 extern u64 req_codec_groups, req_handler_groups;
 extern u32 req_goid_off;

@@ -387,6 +387,20 @@ static void test_a_full_ring_asks_again_later(void **state)
 	assert_int_equal(w_n(f, HB_FN_UNKNOWN), 4);
 }
 
+static void test_a_call_during_which_others_were_counted_is_dropped(void **state)
+{
+	u16 f = W_FUNC(.image = W_GO);
+	u64 ra = w_ra(f);
+
+	cfg_rates = true;
+	rate_window = (struct hb_rate_window){kernel.now_ns, ~0ULL, ~0ULL, ~0ULL};
+	w_go(1);
+	w_ran(f, D1, ra, 10);
+	check_drops(HB_DROP_WINDOW, 1);
+	assert_int_equal(w_n(f, HB_FN_DROPPED), 1);
+	assert_int_equal(w_samples(f), 0);
+}
+
 static void test_a_site_of_a_missing_function_or_image_is_left_alone(void **state)
 {
 	u16 f = W_FUNC(.image = W_GO);
@@ -438,6 +452,7 @@ int main(void)
 		T(test_the_dynamic_linker_s_word_is_passed_on),
 		T(test_another_cpu_that_asks_first_is_no_loss),
 		T(test_a_full_ring_asks_again_later),
+		T(test_a_call_during_which_others_were_counted_is_dropped),
 		T(test_a_site_of_a_missing_function_or_image_is_left_alone),
 	};
 

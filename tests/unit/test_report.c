@@ -257,7 +257,7 @@ static void test_nothing_lost_prints_0_lost_and_0_drops(void **state)
 	r->coverage.drop[HB_DROP_FRAMES_FULL] = 0;
 	text = print_table(r);
 	assert_says(text, "0 lost");
-	assert_says(text, "0 for each of the 12 reasons");
+	assert_says(text, "0 for each of the 13 reasons");
 	assert_says(text, "return site unknown 0 + in flight at the end 4 + dropped 0");
 	free(text);
 	recording__free(r);

@@ -15,6 +15,7 @@
 #include "capture/capture.h"
 #include "model/request.h"
 #include "report/export.h"
+#include "report/requests_report.h"
 #include "sample.h"
 
 /* n requests of ns, each with so much codec time; rising. */
@@ -69,6 +70,13 @@ static struct recording *with_requests(void)
 	sample_add(&q->proc[0].pauses, 100000, 30);
 	sample_add(&q->proc[0].pauses, 2000000, 1);
 	q->proc[0].no_begin = 1;
+	q->proc[0].windows = 2;
+	q->proc[0].window_ns = 200000000;
+	q->proc[0].gopark = 4000;
+	q->proc[0].mcall = 5000;
+	q->proc[0].window_requests = 400;
+	q->n[HB_REQ_IN_WINDOW] = 9;
+	q->probed_ns = 300000000;
 	q->proc[0].voluntary = 2500;
 	q->proc[0].involuntary = 50;
 	q->nr_procs = 1;
@@ -235,6 +243,48 @@ static void test_reports_divide_context_switches_by_the_requests_of_the_process(
 	assert_non_null(strstr(json, "\"voluntary_per_request\": null"));
 	free(text);
 	free(json);
+	recording__free(r);
+}
+
+static void test_reports_say_what_rates_are_of(void **state)
+{
+	struct recording *r = with_requests();
+	char *text = printed(r, REPORT_TABLE), *json = printed(r, REPORT_JSON);
+
+	assert_non_null(strstr(text, "runtime.gopark 20,000 a second, runtime.mcall 25,000"));
+	assert_non_null(strstr(text, "200ms in all, 0.67% of the time"));
+	assert_non_null(strstr(text, "10 and 12.5 for each of the 400 requests that it served"));
+	assert_non_null(strstr(text, "requests (9) and"));
+	assert_non_null(strstr(json, "\"gopark_per_s\": 20000.0"));
+	assert_non_null(strstr(json, "\"mcall_per_request\": 12.500"));
+	free(text);
+	free(json);
+	r->requests->proc[0].window_requests = 0;
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "for each request n/a"));
+	free(text);
+	r->requests->proc[0].windows = 0;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_null(strstr(text, "gopark"));
+	assert_non_null(strstr(json, "\"rates\": null"));
+	free(text);
+	free(json);
+	recording__free(r);
+}
+
+/* In an hour of windows of a busy server these may be many: they say nothing against the others. */
+static void test_calls_dropped_for_windows_do_not_hide_shares(void **state)
+{
+	struct recording *r = with_requests();
+	u64 *n = r->coverage.n;
+
+	n[HB_FN_ENTRIES] = 1000;
+	n[HB_FN_UNKNOWN] = 0;
+	n[HB_FN_DROPPED] = r->coverage.drop[HB_DROP_WINDOW] = 400;
+	assert_true(lost_calls_pct(r) == 0);
+	n[HB_FN_DROPPED] += 100;
+	assert_true(lost_calls_pct(r) == 10);
 	recording__free(r);
 }
 
@@ -586,6 +636,8 @@ int main(void)
 		cmocka_unit_test(test_stops_that_were_not_seen_are_not_0),
 		cmocka_unit_test(
 			test_reports_divide_context_switches_by_the_requests_of_the_process),
+		cmocka_unit_test(test_reports_say_what_rates_are_of),
+		cmocka_unit_test(test_calls_dropped_for_windows_do_not_hide_shares),
 		cmocka_unit_test(test_requests_of_a_process_are_those_that_it_served),
 		cmocka_unit_test(test_a_process_of_requests_that_is_not_there_is_damage),
 		cmocka_unit_test(test_requests_over_tls_that_may_be_http2_are_said),

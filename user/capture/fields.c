@@ -183,6 +183,7 @@ const struct field counters_fields[] = {
 const struct field requests_fields[] = {
 	COUNTS(m_requests, n, "counters", hb_req_counter_names, HB_REQ_CNT_NR),
 	COUNT(m_requests, open_at_end),
+	U64(m_requests, probed_ns),
 	STR(m_requests, follow_go),
 	END,
 };
@@ -224,6 +225,11 @@ const struct field request_proc_fields[] = {
 	COUNT(m_request_proc, no_row),
 	U64(m_request_proc, voluntary),
 	U64(m_request_proc, involuntary),
+	COUNT(m_request_proc, windows),
+	COUNT(m_request_proc, window_ns),
+	COUNT(m_request_proc, gopark),
+	COUNT(m_request_proc, mcall),
+	COUNT(m_request_proc, window_requests),
 	END,
 };
 

@@ -169,6 +169,7 @@ static u8 read_enum(struct readval *rd, const cJSON *from, const struct field *f
 	return 0;
 }
 
+/* A counter that the version which wrote this did not have has counted nothing. */
 static void read_named(struct readval *rd, const cJSON *from, const struct field *f, void *at)
 {
 	const cJSON *obj = readval__object(rd, from, f->key);
@@ -176,7 +177,9 @@ static void read_named(struct readval *rd, const cJSON *from, const struct field
 	u32 *n32 = at;
 
 	for (u32 i = 0; obj && i < f->nr; i++) {
-		if (f->type == FIELD_COUNTS)
+		if (f->type == FIELD_COUNTS && !cJSON_GetObjectItemCaseSensitive(obj, f->names[i]))
+			n64[i] = 0;
+		else if (f->type == FIELD_COUNTS)
 			n64[i] = readval__u64(rd, obj, f->names[i], FIELD_COUNT_MAX);
 		else
 			n32[i] = (u32)readval__u64(rd, obj, f->names[i], ~0u);

@@ -16,7 +16,7 @@ struct record_opts {
 	u64 sample_hz;
 	bool sched;
 	const char *counters; /* NULL: the usual ones */
-	bool no_stacks, requests, follow_go;
+	bool no_stacks, requests, follow_go, sched_rates;
 	const char **probe, **codecs;
 	size_t nr_probes, nr_codecs;
 	const char *output;

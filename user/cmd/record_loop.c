@@ -91,6 +91,9 @@ int waiter__arm(struct waiter *w, u64 duration_ns, const struct session *s)
 {
 	w->tick = timer_new(1000000000, 1000000000);
 	w->ends = session__ends_fd(s);
+	w->rates = session__rates_fd(s);
+	if (w->rates >= 0 && watch(w, w->rates))
+		return -errno;
 	if (watch(w, w->tick) || watch(w, session__poll_fd(s)) || watch(w, w->ends))
 		return -errno;
 	if (!duration_ns)
@@ -201,6 +204,8 @@ static int on_ready(struct waiter *w, struct session *s, struct live **view, int
 		return on_end(w, s);
 	} else if (fd == w->child) {
 		return on_child_end(w, s);
+	} else if (fd == w->rates) {
+		return session__rates(s);
 	} else if (fd == w->end) {
 		w->reason = "duration";
 	} else if (fd == w->tick) {

@@ -15,6 +15,7 @@ struct session;
 
 struct waiter {
 	int epoll, signal, tick, end, child;
+	int rates;	 /* the session's */
 	pid_t child_pid; /* of a command that was started; 0: none */
 	bool child_ended, told;
 	bool waits; /* for processes that start later: the end of all is no end */
@@ -27,9 +28,9 @@ struct waiter {
 	struct goprocs *go;    /* likewise */
 };
 
-#define WAITER_NONE                                                           \
-	{                                                                     \
-		.epoll = -1, .signal = -1, .tick = -1, .end = -1, .child = -1 \
+#define WAITER_NONE                                                                        \
+	{                                                                                  \
+		.epoll = -1, .signal = -1, .tick = -1, .end = -1, .child = -1, .rates = -1 \
 	}
 
 /*

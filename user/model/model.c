@@ -46,6 +46,7 @@ const char *const hb_drop_names[HB_DROP_NR] = {
 	[HB_DROP_ROWS_FULL] = "rows_full",
 	[HB_DROP_HISTS_FULL] = "hists_full",
 	[HB_DROP_RAS_FULL] = "ras_full",
+	[HB_DROP_WINDOW] = "window",
 	[HB_DROP_EVENT_LOST] = "event_lost",
 };
 

@@ -30,6 +30,7 @@ const char *const hb_req_counter_names[HB_REQ_CNT_NR] = {
 	[HB_REQ_PUSHES] = "pushes",
 	[HB_REQ_MUXED] = "multiplexed",
 	[HB_REQ_UPGRADED] = "upgraded",
+	[HB_REQ_IN_WINDOW] = "in_window",
 	[HB_REQ_UNIX] = "unix",
 	[HB_REQ_DATAGRAM] = "datagram",
 	[HB_REQ_OTHER] = "other_sockets",

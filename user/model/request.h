@@ -52,11 +52,16 @@ struct m_request_proc {
 	u64 no_begin, no_end; /* pauses of which only the end, the begin was seen; no time */
 	u64 no_row;	      /* pauses for which there was no room */
 	u64 voluntary, involuntary; /* context switches of all its threads; M_NONE: not known */
+	/* Functions of the runtime, counted in windows of window_ns in all; no windows: not counted. */
+	u64 windows, window_ns;
+	u64 gopark, mcall;
+	u64 window_requests; /* served, by their last byte out */
 };
 #define REQUESTS_FOLLOWED "on"
 
 struct m_requests {
 	u64 n[HB_REQ_CNT_NR]; /* enum hb_req_counter */
+	u64 probed_ns;	      /* for which such windows have slowed down the processes */
 	u64 open_at_end;      /* exchanges without an answer yet */
 	char *follow_go;      /* NULL: not asked for; REQUESTS_FOLLOWED; or why not */
 	struct m_request *row;

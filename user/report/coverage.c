@@ -23,6 +23,8 @@ static const char *const drop_reasons[HB_DROP_NR] = {
 	[HB_DROP_ROWS_FULL] = "counted in the overflow row: no free row",
 	[HB_DROP_HISTS_FULL] = "counted, but without a histogram: percentiles leave them out",
 	[HB_DROP_RAS_FULL] = "no room to remember another return address",
+	[HB_DROP_WINDOW] =
+		"gopark and mcall were counted meanwhile (--sched-rates), which takes time",
 	[HB_DROP_EVENT_LOST] = "ring buffer full: the return address is asked for again",
 };
 

@@ -19,9 +19,11 @@ double lost_calls_pct(const struct recording *r)
 {
 	const u64 *n = r->coverage.n;
 	double entries = (double)n[HB_FN_ENTRIES];
-	double lost = (double)n[HB_FN_UNKNOWN] + (double)n[HB_FN_DROPPED];
+	/* What overlaps windows of counting is missing in requests as well, as these overlap them, too. */
+	double lost = (double)n[HB_FN_UNKNOWN] + (double)n[HB_FN_DROPPED] -
+		      (double)r->coverage.drop[HB_DROP_WINDOW];
 
-	return entries > 0 ? lost / entries * 100 : NAN;
+	return entries > 0 ? fmax(lost, 0) / entries * 100 : NAN;
 }
 
 double codec_share_pct(const struct recording *r, u64 share)
@@ -132,6 +134,26 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	jsonw__end_object(w);
 }
 
+static void print_rates(struct jsonw *w, const struct recording *r, const struct m_request_proc *p)
+{
+	if (!p->windows) {
+		jsonw__null(w, "rates");
+		return;
+	}
+	jsonw__object(w, "rates");
+	jsonw__u64(w, "windows", p->windows);
+	jsonw__u64(w, "window_ns", p->window_ns);
+	jsonw__num(w, "window_pct", windows_pct(r, p), 3);
+	jsonw__u64(w, "gopark", p->gopark);
+	jsonw__u64(w, "mcall", p->mcall);
+	jsonw__num(w, "gopark_per_s", window_rate(p, p->gopark), 1);
+	jsonw__num(w, "mcall_per_s", window_rate(p, p->mcall), 1);
+	jsonw__u64(w, "requests", p->window_requests);
+	jsonw__num(w, "gopark_per_request", per_request(p->gopark, p->window_requests), 3);
+	jsonw__num(w, "mcall_per_request", per_request(p->mcall, p->window_requests), 3);
+	jsonw__end_object(w);
+}
+
 static void print_proc(struct jsonw *w, const struct recording *r, const struct m_request_proc *p)
 {
 	u64 requests = m_requests__of_process(r->requests, p->target);
@@ -148,6 +170,7 @@ static void print_proc(struct jsonw *w, const struct recording *r, const struct 
 	jsonw__u64(w, "pauses_without_begin", p->stops_seen ? p->no_begin : M_NONE);
 	jsonw__u64(w, "pauses_without_end", p->stops_seen ? p->no_end : M_NONE);
 	jsonw__u64(w, "pauses_without_row", p->stops_seen ? p->no_row : M_NONE);
+	print_rates(w, r, p);
 	jsonw__u64(w, "requests", requests);
 	jsonw__u64(w, "voluntary_switches", p->voluntary);
 	jsonw__u64(w, "involuntary_switches", p->involuntary);
@@ -174,6 +197,7 @@ void requests_json(struct view *v, struct jsonw *w)
 	for (u32 i = 0; i < HB_REQ_CNT_NR; i++)
 		jsonw__u64(w, hb_req_counter_names[i], r->n[i]);
 	jsonw__u64(w, "open_at_end", r->open_at_end);
+	jsonw__u64(w, "rates_probed_ns", r->probed_ns);
 	jsonw__num(w, "tied_pct", share_pct(m_requests__tied(r)), 2);
 	jsonw__str(w, "follow_go", r->follow_go);
 	jsonw__end_object(w);

@@ -12,11 +12,26 @@
 
 #define MAX_PARA 65536
 
-double pauses_pct(const struct recording *r, const struct m_request_proc *p)
+static u64 process_ns(const struct recording *r, const struct m_request_proc *p)
 {
 	u64 ns = target_measured_ns(&r->target[p->target]);
 
-	return pct_of(p->pauses.sum_ns, ns == M_NONE ? r->coverage.measured_ns : ns);
+	return ns == M_NONE ? r->coverage.measured_ns : ns;
+}
+
+double pauses_pct(const struct recording *r, const struct m_request_proc *p)
+{
+	return pct_of(p->pauses.sum_ns, process_ns(r, p));
+}
+
+double window_rate(const struct m_request_proc *p, u64 n)
+{
+	return p->window_ns ? (double)n * 1e9 / (double)p->window_ns : NAN;
+}
+
+double windows_pct(const struct recording *r, const struct m_request_proc *p)
+{
+	return pct_of(p->window_ns, process_ns(r, p));
 }
 
 double per_request(u64 n, u64 requests)
@@ -83,6 +98,34 @@ static void print_switches(struct view *v, const struct m_request_proc *p)
 	table__para_buf(v, "switches", &s);
 }
 
+static void print_rates(struct view *v, const struct m_request_proc *p)
+{
+	const struct m_requests *r = v->r->requests;
+	char n[CELL], a[CELL], b[CELL], c[CELL], d[CELL];
+	struct strbuf s;
+
+	strbuf__init(&s, MAX_PARA);
+	add_process(&s, v->r, p);
+	strbuf__addf(
+		&s, "runtime.gopark %s a second, runtime.mcall %s, in %s windows of %s in all,",
+		cell_rate(a, window_rate(p, p->gopark)), cell_rate(b, window_rate(p, p->mcall)),
+		cell_count(n, p->windows), cell_ns(c, p->window_ns));
+	strbuf__addf(&s, " %s of the time; ", cell_pct(d, windows_pct(v->r, p)));
+	if (p->window_requests)
+		strbuf__addf(&s, "%.3g and %.3g for each of the %s requests that it served then",
+			     per_request(p->gopark, p->window_requests),
+			     per_request(p->mcall, p->window_requests),
+			     cell_count(n, p->window_requests));
+	else
+		strbuf__adds(&s, "for each request n/a (none on a connection ended then)");
+	strbuf__addf(
+		&s,
+		". Their probes were there for %s and slow the process down: requests (%s) and "
+		"calls that overlap that are in no latency",
+		cell_ns(a, r->probed_ns), cell_count(b, r->n[HB_REQ_IN_WINDOW]));
+	table__para_buf(v, "rates", &s);
+}
+
 /* Of several processes those that have requests. */
 static bool is_told(const struct m_requests *r, const struct m_request_proc *p)
 {
@@ -99,4 +142,7 @@ void table__request_procs(struct view *v)
 	for (u32 i = 0; i < r->nr_procs; i++)
 		if (is_told(r, &r->proc[i]))
 			print_switches(v, &r->proc[i]);
+	for (u32 i = 0; i < r->nr_procs; i++)
+		if (r->proc[i].windows)
+			print_rates(v, &r->proc[i]);
 }

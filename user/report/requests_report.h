@@ -32,6 +32,9 @@ double requests_per_s(const struct recording *r, const struct m_request *q);
 double pauses_pct(const struct recording *r, const struct m_request_proc *p);
 /* NaN where either is not known or there was none. */
 double per_request(u64 n, u64 requests);
+/* Of what was counted in windows: a second; and the part of the time of its measurement that these are. */
+double window_rate(const struct m_request_proc *p, u64 n);
+double windows_pct(const struct recording *r, const struct m_request_proc *p);
 /* The paragraphs of what the runtime and the scheduler did to the processes: requests_procs.c. */
 void table__request_procs(struct view *v);
 /* Why a part of the traffic is not in the rows; NULL: no such counter was hit or it needs no words. */

@@ -48,6 +48,9 @@ int session__choose(struct session *s, u32 max_sites)
 	if (err)
 		return err;
 	choose_samples(s);
+	if (s->plan->opts.rates && s->kind == ATTACH_PERF)
+		session__warn(s, "gopark and mcall are not counted (--sched-rates): that needs "
+				 "uprobe_multi links, Linux 6.6 or later");
 	log_info("probes are attached by %s", attach_kind_names[s->kind]);
 	s->max_probes = max_sites;
 	if (!max_sites && s->kind == ATTACH_PERF)

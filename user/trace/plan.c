@@ -307,119 +307,6 @@ static int func_add(struct plan *pl, u32 image, struct func *f, enum plan_exit e
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-/* A probe on a function of the Go runtime that is rare and says what happens to stacks. */
-static int runtime_site(struct plan_image *pi, const char *name, u8 role, u32 entry_regs)
-{
-	struct site_want want = {.entry_regs = entry_regs, .lang = HB_LANG_GO};
-	const struct sym *s;
-	const char *why;
-	struct site site;
-	struct code body;
-
-	if (!symtab__find(pi->syms, name, &s, 1))
-		return 0;
-	body = (struct code){.ops = pi->ops,
-			     .bytes = image__at(pi->im, s->vaddr, s->size),
-			     .len = s->size,
-			     .vaddr = s->vaddr};
-	if (!body.bytes || site__entry(&body, &want, 0, &site, &why))
-		return 0;
-	site.role = role;
-	return site_list__add(&pi->sites, &site);
-}
-
-/* Go: a recovered panic leaves frames behind; the runtime's own function tells which. */
-static int image_recovery_site(struct plan *pl, u32 image)
-{
-	struct plan_image *pi = &pl->image[image];
-	int err;
-
-	if (!pi->build)
-		return 0;
-	if (!pi->layout.panic_off && !pi->layout.sigcode_off) {
-		plan__warn(
-			pl,
-			"%s was built by %s, whose runtime layout is not known: calls nested in a "
-			"recovered panic's leftovers may be missed",
-			pi->path, pi->build->go_version);
-		return 0;
-	}
-	err = runtime_site(pi, "runtime.recovery", HB_ROLE_RECOVER, 1);
-	if (!err)
-		err = runtime_site(pi, "runtime.gopanic", HB_ROLE_PANIC, 0);
-	return err ? err : runtime_site(pi, "runtime.Goexit", HB_ROLE_PANIC, 0);
-}
-
-/* Is the time that stopping the world takes to be measured? groups.json has the function. */
-static bool measures_stops(const struct plan *pl, u32 image)
-{
-	for (u32 i = 0; i < pl->nr_funcs; i++) {
-		const struct plan_func *pf = &pl->func[i];
-
-		if (pf->image == image && (pf->f->traits & REGISTRY_AROUND) &&
-		    !strcmp(pf->f->name, "runtime.stopTheWorldWithSema"))
-			return true;
-	}
-	return false;
-}
-
-/* Behind the call of another function in this one. False: there is not exactly one such call, or no
- * site for it. */
-static bool site_behind_call(const struct plan_image *pi, const struct code *body, u64 callee,
-			     struct site *out)
-{
-	struct site_want want = {.lang = HB_LANG_GO};
-	struct insn in;
-	u64 ra = 0;
-
-	for (u64 at = body->vaddr; code__contains(body, at); at += in.len) {
-		if (code__decode(body, at, &in)) {
-			in.len = pi->ops->min_len;
-			continue;
-		}
-		if (in.kind != INSN_CALL_REL || in.target != callee)
-			continue;
-		if (ra)
-			return false;
-		ra = at + in.len;
-	}
-	return ra && !site__return(body, true, ra, &want, out);
-}
-
-/*
- * Then so is how long it stands still. startTheWorldWithSema gives all goroutines leave to run when
- * procresize has returned (runtime/proc.go, Go 1.20 to 1.26); behind that it wakes threads, any of which
- * may take the CPU from it, so that its own return says little.
- */
-static int image_pause_sites(struct plan *pl, u32 image)
-{
-	struct plan_image *pi = &pl->image[image];
-	const struct sym *start, *resize;
-	size_t before = pi->sites.nr;
-	struct site end;
-	struct code body;
-	int err;
-
-	if (pi->world || !measures_stops(pl, image) ||
-	    !symtab__find(pi->syms, "runtime.startTheWorldWithSema", &start, 1) ||
-	    !symtab__find(pi->syms, "runtime.procresize", &resize, 1))
-		return 0;
-	body = (struct code){.ops = pi->ops,
-			     .bytes = image__at(pi->im, start->vaddr, start->size),
-			     .len = start->size,
-			     .vaddr = start->vaddr};
-	if (!body.bytes || !site_behind_call(pi, &body, resize->vaddr, &end))
-		return 0;
-	end.role = HB_ROLE_STARTED;
-	end.func = SITE_NO_FUNC;
-	err = runtime_site(pi, "runtime.stopTheWorldWithSema", HB_ROLE_STOP, 0);
-	if (err || pi->sites.nr == before)
-		return err;
-	err = site_list__add(&pi->sites, &end);
-	pi->world = !err;
-	return err;
-}
-
 /* What undoes the stack of C and C++ without passing a return (its first argument must be there where it is a
  * jmp_buf), or leaves it; and what loads libraries. */
 static const struct {
@@ -578,9 +465,7 @@ int plan__grow(struct plan *pl, u32 proc, const struct gather *g)
 	if (!err)
 		err = plan__copies(pl, first);
 	for (size_t i = 0; i < g->nr && !err; i++)
-		err = image_recovery_site(pl, g->v[i].image);
-	for (size_t i = 0; i < g->nr && !err; i++)
-		err = image_pause_sites(pl, g->v[i].image);
+		err = plan__runtime_sites(pl, g->v[i].image);
 	for (size_t i = 0; i < g->nr && pl->opts.follow_go && !err; i++)
 		err = plan__starts(pl, g->v[i].image);
 	if (!err && proc_has_native(pl, proc)) {

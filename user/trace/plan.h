@@ -7,6 +7,8 @@
 #ifndef HBPROF_PLAN_H
 #define HBPROF_PLAN_H
 
+#include <hbprof/req.h>
+
 #include "probe/site.h"
 #include "sym/buildinfo.h"
 #include "sym/func.h"
@@ -21,6 +23,8 @@
 struct registry;
 struct registry_alt;
 
+extern const char *const hb_rate_names[HB_RATE_NR]; /* functions of the Go runtime */
+
 /* Where the end of a call is seen. */
 enum plan_exit {
 	PLAN_EXIT_AUTO, /* at return sites, or at the returns where these are emulated: on arm64 */
@@ -32,9 +36,10 @@ struct plan_opts {
 	const struct registry *registry; /* outlives the plan; NULL: the built-in one */
 	const char *const *probe; /* --probe NAME[=OP], nr_probes of them; outlive the plan */
 	size_t nr_probes;
-	u8 exit_by;	 /* enum plan_exit */
-	bool later;	 /* what is looked for may come with a process that is added later */
-	bool follow_go;	 /* goroutines that are started are followed, see plan_starts.c */
+	u8 exit_by;	/* enum plan_exit */
+	bool later;	/* what is looked for may come with a process that is added later */
+	bool rates;	/* how often goroutines give up their thread will be counted now and then */
+	bool follow_go; /* goroutines that are started are followed, see plan_starts.c */
 	bool allow_none; /* no codec is told, but is no error: what was looked for is the result */
 };
 
@@ -47,6 +52,7 @@ struct plan_image {
 	char *path;		 /* as the process sees it */
 	u64 map_dev, map_ino;	 /* as /proc/PID/maps prints them: overlays have others than stat */
 	u64 lo, hi;		 /* vaddr range of its executable segments */
+	struct site rate[HB_RATE_NR]; /* entries, by enum hb_rate */
 	struct site_list sites; /* in this image; its calls of other images' functions among them */
 	u32 refused;		/* call sites that cannot be probed */
 	/* What has been done with it, once for all processes. */
@@ -56,6 +62,7 @@ struct plan_image {
 	u32 nr_libs;
 	size_t cap_libs;
 	bool undoers; /* what undoes stacks has its sites */
+	bool rates;   /* rate[] is filled in */
 	bool world;   /* so have begin and end of the Go runtime's stops of the world */
 	bool starts;  /* the start of goroutines has */
 };

@@ -37,6 +37,8 @@ void plan__free_procs(struct plan *pl);
 int plan__call_sites(struct plan *pl, u32 proc);
 /* Fills in tails_direct and tails_indirect of the functions from `first` on. 0 or -ENOMEM. */
 int plan__tails(struct plan *pl, u32 proc, u32 first);
+/* Sites in an image's Go runtime that do not come with a function that is measured. 0 or -ENOMEM. */
+int plan__runtime_sites(struct plan *pl, u32 image);
 /* With opts.follow_go: the sites at which the image's Go runtime has made a goroutine, or a warning why there
  * are none. 0 or -ENOMEM. */
 int plan__starts(struct plan *pl, u32 image);

@@ -108,9 +108,9 @@ void requests__learn(struct requests *r)
 
 void requests__prepare(struct hbprof_bpf *k, const struct requests_opts *o)
 {
-	struct bpf_map *maps[] = {k->maps.req_conns,   k->maps.req_tasks,  k->maps.req_row_ids,
-				  k->maps.req_rows,    k->maps.req_worlds, k->maps.req_counts,
-				  k->maps.req_children};
+	struct bpf_map *maps[] = {k->maps.req_conns,  k->maps.req_tasks,   k->maps.req_row_ids,
+				  k->maps.req_rows,   k->maps.req_worlds,  k->maps.req_rates,
+				  k->maps.req_counts, k->maps.req_children};
 
 	k->rodata->cfg_requests = o->on;
 	k->rodata->cfg_req_children = o->on && o->children;
@@ -142,7 +142,8 @@ void requests__measured(struct requests *r, u32 pid)
 u64 requests__map_bytes(const struct requests *r)
 {
 	return r ? (u64)HB_REQ_ROWS * sizeof(struct hb_req_row) +
-			       (u64)HB_MAX_PROCS * sizeof(struct hb_req_world) +
+			       (u64)HB_MAX_PROCS *
+				       (sizeof(struct hb_req_world) + sizeof(struct hb_req_rate)) +
 			       (u64)bpf_map__max_entries(r->skel->maps.req_tasks) *
 				       (sizeof(struct hb_frame_key) + sizeof(struct hb_req_task))
 		 : 0;

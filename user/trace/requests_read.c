@@ -75,6 +75,10 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 		out->n[HB_REQ_CLOCK_BACK]++;
 		return;
 	}
+	if (c->window & HB_REQ_WINDOW_MET) {
+		out->n[HB_REQ_IN_WINDOW]++;
+		return;
+	}
 	ns -= c->probe_ns < ns ? c->probe_ns : ns;
 	codec = c->codec_ns < ns ? c->codec_ns : ns;
 	if (!r->count || ns < r->min_ns)

@@ -23,6 +23,7 @@
 #include "hbprof.skel.h"
 #include "sym/registry.h"
 #include "trace/keeper.h"
+#include "trace/rates.h"
 #include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
@@ -152,6 +153,12 @@ static int set_pid_namespace(struct session *s)
 	return 0;
 }
 
+/* Perf events are taken off one after the other, tens of ms each: that would be no window. */
+static bool counts_rates(const struct session *s)
+{
+	return s->plan->opts.rates && s->kind == ATTACH_MULTI;
+}
+
 static int session__load(struct session *s, const struct session_opts *o)
 {
 	const struct requests_opts requests = {.on = o->requests,
@@ -170,6 +177,7 @@ static int session__load(struct session *s, const struct session_opts *o)
 	size_maps(s);
 	sampler__prepare(s->skel, s->sample_hz);
 	counters__prepare(&s->counters, s->skel, s->max_tasks + CALIB_TASKS);
+	rates__prepare(s->skel, counts_rates(s), attach_prog_type(s->kind));
 	requests__prepare(s->skel, &requests);
 	follow__prepare(s->skel, s->follow.on, o->meant);
 	if (!s->follow.on && s->plan->nr_procs == 1)
@@ -418,6 +426,8 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 		err = sampler__new(s->skel, plan, s->ring, s->sample_hz, &s->sampler);
 	if (!err && o->requests)
 		err = requests__new(s->skel, plan, &s->requests);
+	if (!err && counts_rates(s))
+		err = rates__new(s, &s->rates);
 	if (err)
 		goto out;
 	err = cover__init(s, o->functions);
@@ -459,6 +469,7 @@ int session__start(struct session *s)
 	for (u32 i = 0; i < s->nr_procs && !err; i++)
 		err = session__begin_proc(s, i);
 	requests__look(s->requests);
+	rates__start(s->rates);
 	if (!err)
 		__atomic_store_n(&s->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	return err;
@@ -467,6 +478,16 @@ int session__start(struct session *s)
 int session__poll_fd(const struct session *s)
 {
 	return ring_buffer__epoll_fd(s->ring);
+}
+
+int session__rates_fd(const struct session *s)
+{
+	return rates__fd(s->rates);
+}
+
+int session__rates(struct session *s)
+{
+	return rates__tick(s->rates);
 }
 
 void session__close(struct session *s)
@@ -480,6 +501,7 @@ void session__close(struct session *s)
 	ring_buffer__free(s->ring);
 	sampler__free(s->sampler);
 	counters__close(&s->counters);
+	rates__free(s->rates);
 	requests__free(s->requests);
 	hbprof_bpf__destroy(s->skel);
 	recording__free(s->rec);

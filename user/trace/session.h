@@ -27,6 +27,7 @@
 #include "trace/plan.h"
 
 struct hbprof_bpf;
+struct rates;
 struct requests;
 struct ring_buffer;
 struct sampler;
@@ -86,6 +87,7 @@ struct session {
 	struct ring_buffer *ring;
 	struct sampler *sampler; /* NULL: no samples */
 	u32 sample_hz;
+	struct rates *rates;	   /* NULL: none are counted */
 	struct requests *requests; /* NULL: none are accounted for */
 	enum attach_kind kind;
 	struct keeper *keeper; /* of the targets' links; NULL: none could be started */
@@ -130,6 +132,9 @@ static inline int session__ends_fd(const struct session *s)
 	return s->ends;
 }
 int session__reap(struct session *s);
+/* fd that becomes readable when it is time to count gopark and mcall, or to end that; -1: never. */
+int session__rates_fd(const struct session *s);
+int session__rates(struct session *s);
 /* How many processes are measured at the moment, or are named and have nothing to measure yet. */
 static inline u32 session__nr_live(const struct session *s)
 {

@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "trace/rates.h"
 #include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/session_impl.h"
@@ -247,6 +248,7 @@ void session__end_proc(struct session *s, u32 proc, const char *why)
 	session__note_usage(s, proc);
 	if (sp->begin_mono_ns)
 		requests__end_proc(s->requests, proc);
+	rates__end_proc(s->rates, proc);
 	forget(s, proc);
 	s->nr_measured -= sp->begin_mono_ns > 0;
 	sp->end_mono_ns = mono_ns();

@@ -15,6 +15,7 @@
 
 #include <hbprof/version.h>
 
+#include "trace/rates.h"
 #include "trace/requests.h"
 #include "trace/sampler.h"
 #include "trace/snapshot_impl.h"
@@ -169,6 +170,7 @@ int session__stop(struct session *s, const char *reason)
 	requests__look(s->requests);
 	__atomic_store_n(&s->skel->bss->recording, false, __ATOMIC_SEQ_CST);
 	s->end_mono_ns = mono_ns();
+	rates__stop(s->rates);
 	rec->coverage.links = s->nr_links;
 	if (s->kind == ATTACH_PERF && s->nr_probes > MANY_EVENTS)
 		log_warn("taking off %u probes, which takes some seconds on this kernel",
@@ -196,6 +198,8 @@ int session__stop(struct session *s, const char *reason)
 		err = session__count_leftovers(s);
 	if (!err)
 		err = requests__read(s->requests, true, rec);
+	if (!err)
+		err = rates__read(s->rates, rec->requests);
 	if (!err)
 		err = take_samples(s);
 	if (err) {
@@ -286,6 +290,8 @@ int session__live(struct session *s, struct recording **out)
 	requests__look(s->requests);
 	if (!err)
 		err = requests__read(s->requests, false, rec);
+	if (!err)
+		err = rates__read(s->rates, rec->requests);
 	if (!err)
 		err = dup_facts(s, rec);
 	if (!err)

@@ -107,12 +107,29 @@ type Work struct {
 	sleep bool
 	gc    uint64 // each so many of them also collect garbage; 0: none
 	n     atomic.Uint64
+	parks int      // exchanges with another goroutine: in each, two goroutines wait
+	there chan int // to it, and back
+	back  chan int
+}
+
+// startEcho starts the other goroutine.
+func (w *Work) startEcho() {
+	w.there, w.back = make(chan int), make(chan int)
+	go func() {
+		for n := range w.there {
+			w.back <- n
+		}
+	}()
 }
 
 // Do does it.
 func (w *Work) Do() {
 	if w.gc > 0 && w.n.Add(1)%w.gc == 0 {
 		runtime.GC()
+	}
+	for i := 0; i < w.parks; i++ {
+		w.there <- i
+		<-w.back
 	}
 	switch {
 	case w.ns == 0:
@@ -149,12 +166,15 @@ func NewServer(modes []string) *Server {
 	s.unix = flag.Bool("unix", false, "a socket of the file system's kind, with an abstract name")
 	s.short = flag.Bool("short", false, "a connection for each request")
 	s.tail = flag.Bool("tail", false, "every 50th request has the largest document")
+	parks := flag.Int("park", 0, "exchanges of each handler with another goroutine")
 	gc := flag.Uint64("collect", 0, "every so many requests run the garbage collector, nothing else does")
 	opt := truth.Parse(modes)
 	if *work != "spin" && *work != "sleep" {
 		truth.Fatalf("no -work %s; there are: spin, sleep", *work)
 	}
 	s.Work.ns, s.Work.sleep, s.Work.gc = int64(opt.NS), *work == "sleep", *gc
+	s.Work.parks = *parks
+	s.Work.startEcho()
 	s.Set = truth.NewSet(opt)
 	if *gc > 0 {
 		s.Set.CountStops()

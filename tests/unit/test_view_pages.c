@@ -283,7 +283,9 @@ static void test_time_on_and_off_the_cpu_is_the_third_set_of_columns(void **stat
 	}
 	view__init(&v);
 	update(&v, r);
-	view_keys(&v, "cc");
+	view_keys(&v, "c");
+	assert_shows(&v, &wide, "counters    none: --counters=none");
+	view_keys(&v, "c");
 	assert_line_has(&v, 2, "on CPU");
 	assert_line_has(&v, 3, " 1,000 ");
 	assert_line_has(&v, 3, " 2.00us");

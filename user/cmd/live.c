@@ -134,7 +134,7 @@ static int draw(struct live *l)
 /* What the machine does meanwhile, for the page that shows it: nobody else is worth the look at all CPUs. */
 static int add_run_facts(struct live *l, struct recording *now)
 {
-	if (l->view.st.page == VIEW_ABOUT && !m_host__get(&now->host, M_RUN_FACT "load", NULL))
+	if (l->view.st.page == VIEW_ABOUT)
 		return host_run__facts(l->run, now);
 	return host_run__warn(l->run, now);
 }
@@ -220,8 +220,6 @@ bool live__event(struct live *l, bool *quit)
 		if (answer == VIEW_REDRAW)
 			screen__forget(l->screen);
 	}
-	if (!err && changed && l->view.now)
-		err = add_run_facts(l, l->view.now);
 	if (!err && changed && !*quit)
 		err = draw(l);
 	return goes_on(err);

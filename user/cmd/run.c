@@ -62,7 +62,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *st)
 		st->next = st->argc;
 		return 0;
 	case ARGP_KEY_END:
-		if (!c->argv)
+		if (!c->argv || !*c->argv[0])
 			argp_error(st, "which command? hbprof run [OPTION...] -- COMMAND [ARG...]");
 		if (c->opts.output && !strcmp(c->opts.output, "-"))
 			argp_error(st, "--output - is the command's stdout; name a file");

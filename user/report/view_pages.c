@@ -123,6 +123,14 @@ void view_text_lines(struct pen *p, const char *text, u32 from, u32 nr)
 		pen_newline(p);
 }
 
+static bool asked_for_counters(const struct recording *r)
+{
+	for (u32 i = 0; i < r->counters.nr; i++)
+		if (!counter_is_time(r->counters.v[i].name))
+			return true;
+	return false;
+}
+
 void view_notes(const struct live_view *v, u32 width, struct strbuf *out)
 {
 	const struct report_opts opts = {.width = width};
@@ -135,7 +143,7 @@ void view_notes(const struct live_view *v, u32 width, struct strbuf *out)
 	strbuf__addc(out, '\n');
 	if (v->st.set == VIEW_TIME)
 		table__time_notes(&r);
-	else if (r.r->counters.nr)
+	else if (asked_for_counters(r.r))
 		table__counters_notes(&r);
 	else
 		table__para(&r, "counters", "none: --counters=none");

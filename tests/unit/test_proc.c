@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -459,6 +460,47 @@ static void test_new_mappings_are_seen_after_a_reload(void **state)
 	proc__close(p);
 }
 
+/* Two that never sleep share one CPU, so each waits for the other. */
+static void test_a_process_that_waits_for_a_cpu_has_waited(void **state)
+{
+	cpu_set_t cpus, one;
+	u64 ns = 0, before;
+	struct proc *p;
+	pid_t child[2];
+
+	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &cpus))
+			CPU_SET(i, &one);
+	for (int i = 0; i < 2; i++) {
+		child[i] = fork();
+		assert_true(child[i] >= 0);
+		if (child[i])
+			continue;
+		if (sched_setaffinity(0, sizeof(one), &one))
+			_exit(1);
+		for (;;)
+			__asm__ volatile("");
+	}
+	p = open_proc(child[0]);
+	assert_int_equal(proc__waited(p, &before), 0);
+	if (access("/proc/self/schedstat", R_OK))
+		assert_int_equal(before, 0);
+	else
+		for (int i = 0; i < 1000 && ns <= before; i++) {
+			usleep(10000);
+			assert_int_equal(proc__waited(p, &ns), 0);
+		}
+	for (int i = 0; i < 2; i++) {
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	assert_true(ns > before || access("/proc/self/schedstat", R_OK));
+	assert_int_equal(proc__waited(p, &ns), -ESRCH);
+	proc__close(p);
+}
+
 static void test_mapped_code_and_its_first_run_change_the_stamp(void **state)
 {
 	struct proc_stamp before, mapped, touched, unmapped;
@@ -645,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_a_process_whose_first_thread_has_ended_is_alive),
 		cmocka_unit_test(test_a_kernel_thread_is_told_from_a_process),
 		cmocka_unit_test(test_usage_counts_what_was_used),
+		cmocka_unit_test(test_a_process_that_waits_for_a_cpu_has_waited),
 		cmocka_unit_test(test_the_debugger_is_named),
 		cmocka_unit_test(test_addresses_are_found_in_their_mappings),
 		in_folder(test_new_mappings_are_seen_after_a_reload),

@@ -502,6 +502,26 @@ int proc__stamp(const struct proc *p, struct proc_stamp *out)
 	return 0;
 }
 
+int proc__waited(const struct proc *p, u64 *ns)
+{
+	unsigned long long ran, waited;
+	struct proc_stat st;
+	int dir = proc__dir(p, &st);
+	char *text;
+	size_t len;
+
+	if (dir < 0)
+		return dir;
+	*ns = 0;
+	if (!proc_read(dir, "schedstat", &text, &len)) {
+		if (sscanf(text, "%llu %llu", &ran, &waited) == 2)
+			*ns = waited;
+		free(text);
+	}
+	close(dir);
+	return 0;
+}
+
 pid_t proc__tracer(const struct proc *p)
 {
 	struct proc_stat st;

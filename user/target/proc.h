@@ -65,6 +65,9 @@ struct proc_stamp {
 	u64 code_bytes, faults;
 };
 int proc__stamp(const struct proc *p, struct proc_stamp *out);
+/* How long its first thread was ready to run and had no CPU (Documentation/scheduler/sched-stats.rst); 0 where the
+ * kernel does not know. */
+int proc__waited(const struct proc *p, u64 *ns);
 /* pid of the tracer (debugger), 0: none, or -errno. */
 pid_t proc__tracer(const struct proc *p);
 

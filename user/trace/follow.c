@@ -23,12 +23,13 @@
 #include "util/log.h"
 #include "util/units.h"
 
-#define SAID_EACH  8	     /* late processes that are named; of more there is a summary */
-#define MAX_EMPTY  1024	     /* followed, and nothing found in them so far */
-#define YOUNG_NS   500000000 /* that long libraries are expected to be mapped */
-#define STEP_NS	   1000000   /* first wait before such a process is looked at again; it doubles */
-#define STEP_MAX   128000000
-#define SETTLED_NS 20000000 /* the age at which a program's own libraries are taken to be mapped */
+#define SAID_EACH 8	    /* late processes that are named; of more there is a summary */
+#define MAX_EMPTY 1024	    /* followed, and nothing found in them so far */
+#define YOUNG_NS  500000000 /* that long libraries are expected to be mapped */
+#define STEP_NS	  1000000   /* first wait before such a process is looked at again; it doubles */
+#define STEP_MAX  128000000
+/* The age at which a program's own libraries are taken to be mapped, not counting its waits for a CPU. */
+#define SETTLED_NS 20000000
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
@@ -143,10 +144,18 @@ static void arm_timer(struct follow *f)
 	f->step_ns = f->step_ns * 2 < STEP_MAX ? f->step_ns * 2 : STEP_MAX;
 }
 
+/* On a busy machine a process may have done nothing yet after a long time. */
+static bool is_old(const struct proc *p, u64 born_mono_ns)
+{
+	u64 age = mono_ns() - born_mono_ns, waited;
+
+	return age > SETTLED_NS && !proc__waited(p, &waited) && age > SETTLED_NS + waited;
+}
+
 /* A fork has its parent's code at once; a program's libraries come one after another. */
 static bool is_settled(const struct proc *p, u64 born_mono_ns, bool execed)
 {
-	return execed ? mono_ns() - born_mono_ns > SETTLED_NS : p->nr_maps > 0;
+	return execed ? is_old(p, born_mono_ns) : p->nr_maps > 0;
 }
 
 /* p is the session's from here on, or closed. */
@@ -279,7 +288,7 @@ static int retry_one(struct session *s, struct follow_empty *e, bool *gone)
 	if (err)
 		return 0;
 	if (now.code_bytes == e->code_bytes) {
-		e->settled |= mono_ns() - e->born_mono_ns > SETTLED_NS;
+		e->settled = e->settled || is_old(e->proc, e->born_mono_ns);
 		return 0;
 	}
 	e->code_bytes = now.code_bytes;

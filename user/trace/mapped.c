@@ -289,6 +289,7 @@ void mapped__tell(struct session *s)
 		session__warn(
 			s,
 			"%u times a library was loaded and unloaded (process %d) before it was known "
-			"what is in it: calls of codecs in it are not counted",
+			"what is in it: calls of codecs in it are not counted, unless it had been "
+			"there before",
 			nr, (int)s->plan->proc[first].proc->pid);
 }

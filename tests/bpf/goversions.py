@@ -30,6 +30,21 @@ def counted(version, stripped):
     return m.judge(wrong)
 
 
+def paused(version, stripped):
+    """Each stop of the world is also a pause that ends; one may be under way at either end."""
+    name = f"codecs/goversions_{version}" + ("_stripped" if stripped else "")
+    m = Measured(f"{name} -n 250 -g 4 -procs 4", "--requests")
+    (p,) = m.report["request_processes"]
+    stops = sum(r["calls"] for r in m.report["rows"]
+                if r["function"] == "runtime.stopTheWorldWithSema")
+    wrong, got = check_exact(m.report, m.lines), (p["pauses"] or {}).get("count")
+    if not stops or got is None or abs(got - stops) > 1:
+        wrong.append(f"{got} pauses, {stops} stops of the world")
+    if not wrong and (p["pauses_without_end"] or p["pauses_without_row"]):
+        wrong.append(f"pauses without a time: {p}")
+    return m.judge(wrong)
+
+
 def main():
     failed = build()
     if failed and os.environ.get("HB_CI") == "1":
@@ -39,6 +54,7 @@ def main():
             sentence = f"each call of a {'stripped ' if stripped else ''}program by Go {version} is counted"
             if os.path.exists(f"{OUT}/goversions_{version}"):
                 test(sentence, counted, version, stripped)
+                test(f"{sentence}, and each pause of its runtime", paused, version, stripped)
             else:
                 skip(sentence, failed.splitlines()[-1])
     done()

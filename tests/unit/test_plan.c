@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "sym/registry.h"
 #include "trace/plan.h"
 
 #define MAX_CHILDREN 4
@@ -265,6 +266,78 @@ static void test_where_goroutines_are_started_is_known_in_go_programs(void **sta
 		skip();
 }
 
+/* The plan of a Go program that gobins.sh has built, with what is around codecs; NULL: it was not. */
+static struct plan *plan_around(const char *program, bool rates, struct registry **around)
+{
+	struct plan_opts o = {.rates = rates};
+	const char *dir = getenv("HB_GO_BIN_DIR");
+	char path[PATH_MAX];
+	struct plan *pl;
+
+	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "", program);
+	if (!dir || access(path, R_OK))
+		return NULL;
+	assert_int_equal(registry__open(around), 0);
+	assert_int_equal(registry__add_groups(*around), 0);
+	o.registry = *around;
+	assert_int_equal(plan__build_file(path, &o, &pl), 0);
+	return pl;
+}
+
+static u32 nr_sites(const struct plan_image *pi, u8 role)
+{
+	u32 nr = 0;
+
+	for (size_t i = 0; i < pi->sites.nr; i++)
+		nr += pi->sites.v[i].role == role;
+	return nr;
+}
+
+static void test_pauses_have_both_ends_where_stops_are_measured(void **state)
+{
+	static const char *const programs[] = {"plain", "stripped", "pie_ext_stripped", "cgo",
+					       "arm64"};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		struct registry *around;
+		struct plan *pl = plan_around(programs[i], true, &around);
+		const struct plan_image *pi;
+
+		if (!pl)
+			continue;
+		any = true;
+		pi = &pl->image[0];
+		assert_true(pi->world);
+		assert_int_equal(nr_sites(pi, HB_ROLE_STOP), 1);
+		assert_int_equal(nr_sites(pi, HB_ROLE_STARTED), 1);
+		assert_true(pi->rates);
+		for (u32 k = 0; k < HB_RATE_NR; k++)
+			assert_true(pi->rate[k].vaddr >= pi->lo && pi->rate[k].vaddr < pi->hi);
+		plan__free(pl);
+		registry__close(around);
+	}
+	if (!any)
+		skip();
+}
+
+static void test_without_what_is_around_codecs_neither_is_looked_for(void **state)
+{
+	const char *const main_probe[] = {"main.main"};
+	const struct plan_opts o = {.probe = main_probe, .nr_probes = 1};
+	const char *dir = getenv("HB_GO_BIN_DIR");
+	char path[PATH_MAX];
+	struct plan *pl;
+
+	snprintf(path, sizeof(path), "%s/plain", dir ? dir : "");
+	if (!dir || access(path, R_OK))
+		skip();
+	assert_int_equal(plan__build_file(path, &o, &pl), 0);
+	assert_false(pl->image[0].world || pl->image[0].rates);
+	assert_int_equal(nr_sites(&pl->image[0], HB_ROLE_STOP), 0);
+	plan__free(pl);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, teardown)
@@ -277,6 +350,8 @@ int main(void)
 		T(test_a_library_that_is_loaded_later_adds_its_functions),
 		T(test_functions_without_room_are_counted),
 		T(test_where_goroutines_are_started_is_known_in_go_programs),
+		T(test_pauses_have_both_ends_where_stops_are_measured),
+		T(test_without_what_is_around_codecs_neither_is_looked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

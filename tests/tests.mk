@@ -131,9 +131,9 @@ RUN = HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) HB_SRC=$(CU
 # Each word list item of run.sh is KIND COMMAND..., in quotes.
 #
 # Side by side runs what compares counts only. These are alone (tests/bpf/t_X.sh): they compare times or
-# shares of time (counters ended latency options reqprocs requests shapes stacks view), kill and freeze in
+# shares of time (counters ended latency options reqprocs requests shapes stacks), kill and freeze in
 # the course of some ms (harm hostile_codecs), or set probes in all processes (others).
-BPF_ALONE   := counters ended harm hostile_codecs latency options others reqprocs requests shapes stacks view
+BPF_ALONE   := counters ended harm hostile_codecs latency options others reqprocs requests shapes stacks
 UNIT_RUN    := $(foreach t,$(UNIT_BIN) $(ARM64_BPF_BIN) $(UNIT_SRC:%.c=$(SAN_O)/%),'cmocka $(t)')
 FUZZ_RUN    := $(foreach t,$(FUZZ_SRC:%.c=$(SAN_O)/%),'single $(t) $(FUZZ_COUNT) $(FUZZ_SEED)')
 CLI_RUN     := $(foreach t,$(sort $(wildcard tests/cli/t_*.sh)),'tap $(t)')

@@ -39,6 +39,32 @@ static inline u32 pen_left(const struct pen *p)
 	return p->look->width > p->at ? p->look->width - p->at : 0;
 }
 
+#define PARTS_MAX 24
+
+struct part {
+	enum pen_ink ink;
+	char text[96];
+};
+
+struct parts {
+	struct part v[PARTS_MAX];
+	u32 nr;
+};
+
+/* More than there is room for are left out. */
+void parts__add(struct parts *ps, enum pen_ink ink, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* As many as fit into some lines, with commas; each line after the first is indented. */
+void parts__put(const struct parts *ps, struct pen *p, u32 lines, u32 indent);
+u32 parts__lines(const struct parts *ps, u32 width, u32 indent);
+
+/* view_foot.c: lines with a label of so many columns. */
+#define VIEW_LABEL 10
+void view_put_host(const struct live_view *v, struct pen *p);
+void view_put_requests(const struct live_view *v, struct pen *p);
+void view_coverage_parts(const struct live_view *v, struct parts *ps);
+void view_put_cost(const struct live_view *v, struct pen *p);
+
 /* view_data.c: what was measured so far is subtracted from here on, or nothing is any more. 0 or
  * -ENOMEM, and there are no rows until the next reading. */
 int view_reset(struct live_view *v, bool to_beginning);

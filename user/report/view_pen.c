@@ -6,6 +6,8 @@
 #include "report/view_impl.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "model/text.h"
 
@@ -131,4 +133,57 @@ void pen_newline(struct pen *p)
 	p->pending = 0;
 	p->at = 0;
 	strbuf__addc(p->out, '\n');
+}
+
+/* ---- parts of a line that are left out as a whole when they do not fit ---- */
+
+void parts__add(struct parts *ps, enum pen_ink ink, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ps->nr == PARTS_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(ps->v[ps->nr].text, sizeof(ps->v[0].text), fmt, ap);
+	va_end(ap);
+	ps->v[ps->nr++].ink = ink;
+}
+
+void parts__put(const struct parts *ps, struct pen *p, u32 lines, u32 indent)
+{
+	u32 first = 0;
+
+	for (u32 i = 0; i < ps->nr; i++) {
+		u32 len = text_width(ps->v[i].text), gap = i > first ? 2 : 0;
+
+		if (len + gap > pen_left(p) && i > first) {
+			if (!--lines)
+				break;
+			pen_newline(p);
+			pen_space(p, indent);
+			first = i;
+			gap = 0;
+		}
+		pen_ink(p, INK_DIM);
+		pen_text(p, gap ? ", " : "");
+		pen_ink(p, ps->v[i].ink);
+		pen_text(p, ps->v[i].text);
+	}
+	pen_newline(p);
+}
+
+u32 parts__lines(const struct parts *ps, u32 width, u32 indent)
+{
+	u32 at = indent, lines = 1;
+
+	for (u32 i = 0; i < ps->nr; i++) {
+		u32 len = text_width(ps->v[i].text);
+
+		if (at > indent && at + 2 + len > width) {
+			lines++;
+			at = indent;
+		}
+		at += len + (at > indent ? 2 : 0);
+	}
+	return lines;
 }

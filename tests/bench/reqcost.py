@@ -207,6 +207,39 @@ def cost_all():
     say(f"Others had programs on the tracepoints before {busy} of {len(Others.seen)} runs.\n")
 
 
+# ---- goroutines -----------------------------------------------------------------------------
+
+def goroutines(*options):
+    """ns to start one and to wait for its end, without a request and with one."""
+    with Workload("goroutines", [f"{OWN}/goroutines"]) as w:
+        if not options:
+            w.run()
+        else:
+            with Hbprof(w.pid, "--no-stacks", "--no-children", *options) as h:
+                h.wait_measuring()
+                w.run()
+                h.stop()
+        w.finish()
+        return {m[1]: float(m[2]) for m in (re.match(r"GOROUTINE (\S+) ([\d.]+)", x) for x in w.lines.seen) if m}
+
+
+def goroutines_all():
+    if not os.path.exists(f"{OWN}/goroutines"):
+        say("Starts of goroutines are not measured: no Go.\n")
+        return
+    states = {"nobody": (), "hbprof --requests": ("--requests",),
+              "hbprof --requests --follow-go": ("--requests", "--follow-go")}
+    got = {s: [] for s in states}
+    for i in range(ROUNDS):
+        for s in list(states)[::1 if i % 2 else -1]:
+            got[s].append(goroutines(*states[s]))
+    say("### What the start of a goroutine costs\n")
+    say(f"ns to start one and to wait for its end, the quickest of 40 loops of 2,000; {ROUNDS} runs of each, in turns.")
+    table(["the starter", *states],
+          ([f"{key} a request", *(Sample([r[key] for r in got[s]]).text("{:,.0f}") for s in states)]
+           for key in ("without", "with")))
+
+
 # ---- many connections -----------------------------------------------------------------------
 
 def many(name):
@@ -237,6 +270,6 @@ def many_all():
 
 def run():
     say("## Requests\n")
-    parts = {"true": true_all, "cost": cost_all, "many": many_all}
+    parts = {"true": true_all, "cost": cost_all, "goroutines": goroutines_all, "many": many_all}
     for name in os.environ.get("HB_BENCH_REQUESTS", " ".join(parts)).split():
         parts[name]()

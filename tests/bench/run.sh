@@ -64,7 +64,18 @@ build_bigbin() {
     fi
 }
 
+# Starts of goroutines. Without Go they are not measured.
+build_goroutines() {
+    local go
+    go=$("$here/../find_go.sh") || return 0
+    if newer "$HB_BENCH_DIR/goroutines" "$here/goroutines" -type f; then
+        (cd "$here/goroutines" && GOFLAGS="-mod=mod -buildvcs=false" CGO_ENABLED=0 \
+            "$go" build -o "$HB_BENCH_DIR/goroutines" .)
+    fi
+}
+
 build_callsites
+build_goroutines
 build_syscalls
 build_bigbin
 export PYTHONDONTWRITEBYTECODE=1

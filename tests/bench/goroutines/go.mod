@@ -1,0 +1,3 @@
+module hbprof/bench/goroutines
+
+go 1.20

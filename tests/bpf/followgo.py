@@ -6,45 +6,17 @@ import os
 import re
 
 from exact import Measured, check_exact
+from followed import goroutines, started, tied
 from goversions import VERSIONS, build
-from live import WORK, Broken, done, ok, skip, test
+from live import WORK, done, ok, skip, test
 from reqcheck import balance, rows, said
 
 # net/http starts this one itself, for each request.
 READ_AHEAD = "net/http.(*connReader).backgroundRead"
-# The runtime may start some of its own, for whoever happens to need them first: at most that many.
-RUNTIMES_OWN = 8
-
-
-def started(lines):
-    for line in lines:
-        m = re.match(r"^GOROUTINES handlers=(\d+)", line)
-        if m:
-            return int(m[1])
-    raise Broken("no GOROUTINES:\n" + "\n".join(lines))
 
 
 def entries(report, function):
     return sum(f["entries"] for f in report["functions"] if f["function"] == function)
-
-
-def tied(m, untied, wrong):
-    """All codec calls are accounted for, and so many are untied."""
-    n = m.report["request_coverage"]
-    codecs = [line for line in m.lines if line.startswith("TRUTH encoding/json ")]
-    calls = sum(int(re.search(r" calls=(\d+)", line)[1]) for line in codecs)
-    got = {k: n[k] for k in ("tied_calls", "apart_calls", "late_calls", "untied_calls")}
-    want = {"tied_calls": calls - untied, "apart_calls": 0, "late_calls": 0, "untied_calls": untied}
-    if got != want:
-        wrong.append(f"of {calls} codec calls {got}, not {want}")
-
-
-def goroutines(m, want, wrong):
-    n = m.report["request_coverage"]
-    if not want <= n["goroutines_inherited"] <= want + RUNTIMES_OWN:
-        wrong.append(f"{n['goroutines_inherited']} goroutines inherited, not {want}")
-    if n["goroutines_started"] < n["goroutines_inherited"]:
-        wrong.append(f"fewer were started: {n['goroutines_started']}")
 
 
 def in_rows(m, calls, elsewhere, parallel, wrong):
@@ -68,9 +40,9 @@ def handled(mode, untied, **by_request):
     balance(m.report, wrong)
     if m.report["request_coverage"]["follow_go"] != "on":
         wrong.append(f"follow_go: {m.report['request_coverage']['follow_go']}")
-    tied(m, untied, wrong)
+    tied(m.report, m.lines, untied, wrong)
     in_rows(m, wrong=wrong, **by_request)
-    goroutines(m, started(m.lines) + entries(m.report, READ_AHEAD), wrong)
+    goroutines(m.report, started(m.lines) + entries(m.report, READ_AHEAD), wrong)
     return m.judge(wrong)
 
 
@@ -78,7 +50,7 @@ def without_it():
     m = Measured("goserver -mode relay -n 200 -g 4 -ns 1000", "--requests", "--no-children")
     wrong = check_exact(m.report, m.lines)
     n = m.report["request_coverage"]
-    tied(m, 400, wrong)
+    tied(m.report, m.lines, 400, wrong)
     if n["goroutines_started"] or n["follow_go"] is not None:
         wrong.append(f"goroutines are followed: {n}")
     return m.judge(wrong)
@@ -95,6 +67,23 @@ def no_go():
     return m.judge(wrong)
 
 
+def proxied(*options):
+    """Each call is of the side that made it: three of the proxy's request, two of the upstream server's."""
+    m = Measured("goserver -mode proxy -n 400 -g 4 -ns 2000", "--requests", "--no-children", *options)
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    tied(m.report, m.lines, 0, wrong)
+    at = [re.match(r"^LISTEN (upstream )?\S+:(\d+)$", line) for line in m.lines]
+    port = {"upstream" if x[1] else "front": int(x[2]) for x in at if x}
+    got = {(r["side"], r["port"]): (r["count"], r["codec_calls"]) for r in m.report["requests"]
+           if r["side"] != "handler"}
+    want = {("server", port["front"]): (400, 1200), ("server", port["upstream"]): (400, 800),
+            ("client", port["upstream"]): (400, 0)}
+    if got != want:
+        wrong.append(f"requests and their codec calls: {got}, not {want}")
+    return m.judge(wrong)
+
+
 def by_release(version, stripped):
     name = f"codecs/goversions_{version}" + ("_stripped" if stripped else "")
     m = Measured(f"{name} -serve -n 250 -g 4 -procs 4", "--requests", "--follow-go", "--no-children")
@@ -103,8 +92,8 @@ def by_release(version, stripped):
     truth = said(m.lines, "connection")
     if [r["count"] for r in rows(m.report, "server")] != [truth["count"]]:
         wrong.append(f"requests: {rows(m.report, 'server')}, not {truth}")
-    tied(m, 0, wrong)
-    goroutines(m, started(m.lines), wrong)
+    tied(m.report, m.lines, 0, wrong)
+    goroutines(m.report, started(m.lines), wrong)
     return m.judge(wrong)
 
 
@@ -130,5 +119,7 @@ test("those of goroutines that were there before are said to be untied", handled
      elsewhere=0, parallel=0)
 test("without the option none of them is followed", without_it)
 test("a program in C has no goroutines to follow, which is said", no_go)
+test("a proxy's calls are of its own requests, those behind it of the other server's", proxied)
+test("so they are where goroutines are followed", proxied, "--follow-go")
 releases()
 done()

@@ -17,6 +17,7 @@ import vm
 
 sys.path.insert(0, f"{vm.HERE}/../bpf")
 from exact import check_exact, describe  # noqa: E402
+from followed import goroutines, started, tied  # noqa: E402
 from live import HBPROF, WORK, done, equal, ok, skip, test, tmp  # noqa: E402
 from reqcheck import said  # noqa: E402
 
@@ -44,7 +45,8 @@ ARM64 = {
              ("pac", "--probe codec", "hostile_pac -mode longjmp -n 50")],
     "multi": [("noplt", "", "cjson_noplt -mode threads -n 100"), *GO[1:],
               ("sites", "--exit=site", "gojson_stripped -mode mixed -n 60 -g 2"),
-              ("debug", "--probe codec", "hostile_debug -mode longjmp -n 50")],
+              ("debug", "--probe codec", "hostile_debug -mode longjmp -n 50"),
+             ("serve", "--requests --follow-go", "goversions_stripped -serve -n 20 -g 2")],
 }
 LEFT = {"nested": 50 * 4, "pac": 50 * 4, "debug": 50 * 4, "panics": 40 * 10}
 KIND = {"perf": "perf events", "multi": "uprobe_multi"}
@@ -63,12 +65,12 @@ class Build:
         if what == "floor":
             return C[:1]
         runs = ARM64[what] if self.arch == "arm64" else C + GO
-        return [r for r in runs if self.has_go or "gojson" not in r[2]]
+        return [r for r in runs if self.has_go or not re.match("gojson|goversions", r[2])]
 
 
 def script(runs):
-    lines = ["echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent"]
-    lines += ["mount -t tracefs tracefs /sys/kernel/tracing"]
+    lines = ["echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent",
+             "mount -t tracefs tracefs /sys/kernel/tracing"]
     lines += [f"measure {name} '{options}' {command}" for name, options, command in runs]
     lines += ["hbprof check > /out/check.txt", "exit 0"]
     return "\n".join(lines) + "\n"
@@ -82,6 +84,9 @@ def counted(m, name):
         return [r.stderr, m.text(f"{name}.err"), m.text("test.log")]
     report, lines = json.loads(r.stdout), m.text(f"{name}.lines").splitlines()
     wrong = check_exact(report, lines, left=LEFT.get(name))
+    if name == "serve":
+        tied(report, lines, 0, wrong)
+        goroutines(report, started(lines), wrong)
     if r.stdout != m.text(f"{name}.json"):
         wrong.append("the report was another one there")
     if m.text(f"{name}.status").strip() != "0":

@@ -70,5 +70,7 @@ build_c
 if [ -n "$go" ]; then
     (cd "$src" && CGO_ENABLED=0 GOARCH=arm64 "$go" build -ldflags "-s -w" \
         -o "$out/gojson_stripped" ./gojson)
+    (cd "$src/goversions" && CGO_ENABLED=0 GOARCH=arm64 "$go" build -ldflags "-s -w" \
+        -o "$out/goversions_stripped" .)
 fi
 state >"$out/stamp"

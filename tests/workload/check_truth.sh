@@ -192,6 +192,8 @@ check_servers() {
     done
     check goserver -mode fan -n 120 -g 4 -- "$json.Marshal 240 240 0 1200 5 0" \
         "$json.Unmarshal 120 120 0 15360 128 0"
+    check goserver -mode proxy -n 120 -g 4 -- "$json.Marshal 240 240 0 30720 128 0" \
+        "$json.Unmarshal 360 360 0 46080 128 0"
     check goserver -mode stream -n 200 -g 2 -tail -work sleep -ns 50000 -- \
         "$json.(*Encoder).Encode 200 200 0 60516 8808 0" \
         "$json.(*Decoder).Decode 200 200 0 60316 8807 0"

@@ -41,6 +41,7 @@ var modes = []mode{
 	{"relay", useGoroutines, (*server).handleRelay},
 	{"pool", useGoroutines, (*server).handlePool},
 	{"fan", useGoroutines, (*server).handleFan},
+	{"proxy", useGoroutines, (*server).handleProxy},
 	{"tls", useTLS, (*server).handleJSON},
 	{"sql", useSQL, (*server).handleJSON},
 }

@@ -26,6 +26,7 @@
 
 #include "shared.bpf.h"
 #include "arch.bpf.h"
+#include "reqcgo.bpf.h"
 #include "reqconn.bpf.h"
 #include "reqqueue.bpf.h"
 
@@ -164,7 +165,8 @@ static __always_inline bool runs_on(u64 g, u64 sp)
 }
 
 /* The task that makes this system call, as codec.bpf.c names it: the goroutine, which Go keeps in a
- * register and in thread-local storage, where SP is on its stack; else the thread. */
+ * register and in thread-local storage, where SP is on its stack; the one that has called C code; else the
+ * thread. */
 static __always_inline void this_task(u64 pid_tgid, struct hb_frame_key *key, u64 *goid)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
@@ -175,8 +177,12 @@ static __always_inline void this_task(u64 pid_tgid, struct hb_frame_key *key, u6
 	*goid = 0;
 	if (!req_go)
 		return;
-	if (!runs_on(g, sp) && (arch_tls_g(&g) || !runs_on(g, sp)))
+	if (!runs_on(g, sp) && (arch_tls_g(&g) || !runs_on(g, sp))) {
+		g = cgo_goroutine(key->tgid, goid);
+		if (g)
+			key->task = g;
 		return;
+	}
 	key->task = g;
 	if (req_goid_off)
 		bpf_probe_read_user(goid, sizeof(*goid), (void *)(g + req_goid_off));

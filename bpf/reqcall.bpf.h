@@ -10,6 +10,7 @@
 #ifndef HBPROF_REQCALL_BPF_H
 #define HBPROF_REQCALL_BPF_H
 
+#include "reqcgo.bpf.h"
 #include "reqrow.bpf.h"
 
 /* The connection that the tie means, unless it is over or another one by now. */
@@ -75,12 +76,32 @@ static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb
 	}
 }
 
-/* The exchange of the task; NULL with *why, the counter of calls that have none. */
-static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t, const struct hit *h,
-						     u32 *why)
+/* C code that a goroutine has called runs in a thread, and what was read, the goroutine has: *key becomes its,
+ * unless none has called, or what is known under its g is an earlier one's. 1: that one is in a codec call itself. */
+__noinline int hb_req_caller(struct hb_frame_key *key)
 {
-	struct hb_frame_key key = h->key;
-	struct hb_req_task *rt = bpf_map_lookup_elem(&req_tasks, &key);
+	struct hb_req_task *rt;
+	struct hb_task *t;
+	u64 thread, goid;
+
+	if (!key)
+		return 0;
+	thread = key->task;
+	key->task = cgo_goroutine(key->tgid, &goid);
+	rt = key->task ? bpf_map_lookup_elem(&req_tasks, key) : NULL;
+	if (!key->task || (rt && rt->goid && goid && rt->goid != goid)) {
+		key->task = thread;
+		return 0;
+	}
+	t = bpf_map_lookup_elem(&tasks, key);
+	return t && t->nr && t->active & req_codec_groups;
+}
+
+/* The exchange of the task; NULL with *why, the counter of calls that have none. */
+static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t,
+						     const struct hb_frame_key *key, u32 *why)
+{
+	struct hb_req_task *rt = bpf_map_lookup_elem(&req_tasks, key);
 	struct hb_req_conn *c;
 
 	*why = HB_REQ_UNTIED_CALLS;
@@ -113,35 +134,46 @@ static __always_inline int handler_frame(struct hb_task *t, u64 t0_ns)
 	return found;
 }
 
-/*
- * --follow-go: a codec call of this task, to the handler's call that it works for. 1; 0: there is none, or it is
- * over. That call's goroutine may end it just now: then this is lost, or the next call in its frame's place has it.
- */
-__noinline int hb_req_credit(const struct hb_task *t, const struct hit *h, u64 ns)
+/* The handler's call that a task works for: its own, where C code runs for it, or that of a goroutine which has
+ * started it. NULL: there is none, or it is over. */
+static __always_inline struct hb_frame *handler_of(const struct hb_task *t,
+						   struct hb_frame_key *key)
 {
-	struct hb_req_key row = {.side = HB_REQ_HANDLER};
-	struct hb_frame_key key = {};
+	struct hb_task *root = bpf_map_lookup_elem(&tasks, key);
 	struct hb_req_task *rt;
-	struct hb_req_row *r;
-	struct hb_frame *fr;
-	struct hb_task *root;
+	u64 t0_ns = 0;
 	int at;
 
-	if (!t || !h)
+	if (!root || !(root->active & req_handler_groups)) {
+		rt = bpf_map_lookup_elem(&req_tasks, key);
+		if (!rt || !rt->root || (rt->goid && t->goid && rt->goid != t->goid))
+			return NULL;
+		key->task = rt->root;
+		t0_ns = rt->root_t0_ns;
+		root = bpf_map_lookup_elem(&tasks, key);
+		if (!root || (rt->root_goid && root->goid && rt->root_goid != root->goid))
+			return NULL;
+	}
+	at = handler_frame(root, t0_ns);
+	return at < 0 ? NULL : frame_at(root, at);
+}
+
+/*
+ * A codec call of this task, or of C code that it has called, to the handler's call that it works for. 1; 0: there
+ * is none. That call's goroutine may end it just now: then this is lost, or the next call in its frame's place
+ * has it.
+ */
+__noinline int hb_req_credit(const struct hb_task *t, struct hb_frame_key *key, u64 ns)
+{
+	struct hb_req_key row = {.side = HB_REQ_HANDLER};
+	struct hb_req_row *r;
+	struct hb_frame *fr;
+
+	if (!t || !key)
 		return 0;
-	key.tgid = h->key.tgid;
-	key.task = h->key.task;
-	rt = bpf_map_lookup_elem(&req_tasks, &key);
-	if (!rt || !rt->root || (rt->goid && t->goid && rt->goid != t->goid))
+	fr = handler_of(t, key);
+	if (!fr)
 		return 0;
-	key.task = rt->root;
-	root = bpf_map_lookup_elem(&tasks, &key);
-	if (!root || (rt->root_goid && root->goid && rt->root_goid != root->goid))
-		return 0;
-	at = handler_frame(root, rt->root_t0_ns);
-	if (at < 0)
-		return 0;
-	fr = frame_at(root, at);
 	__sync_fetch_and_add(&fr->codec_ns, ns);
 	__sync_fetch_and_add(&fr->codec_calls, 1);
 	row.proc = fr->proc;
@@ -155,17 +187,22 @@ __noinline int hb_req_credit(const struct hb_task *t, const struct hit *h, u64 n
 static __always_inline void tie_call(const struct hb_task *t, const struct hit *h,
 				     const struct hb_frame *fr, u64 ns, u64 probe_ns, bool codec)
 {
-	u32 why;
-	struct hb_req_conn *c = task_conn(t, h, &why);
+	struct hb_frame_key key = h->key;
 	bool handled = t->active & req_handler_groups;
+	struct hb_req_conn *c;
+	u32 why;
+
+	if (h->lang == HB_LANG_NATIVE && hb_req_caller(&key))
+		return;
+	c = task_conn(t, &key, &why);
 
 	if (!codec) {
 		if (c)
 			__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
 		return;
 	}
-	if (cfg_follow_go && !handled)
-		handled = hb_req_credit(t, h, ns);
+	if (!handled && (cfg_follow_go || key.task != h->key.task))
+		handled = hb_req_credit(t, &key, ns);
 	/* HTTP/2: the handler's row has it. */
 	count_call(c || handled ? HB_REQ_TIED_CALLS : why, ns);
 	if (c)

@@ -11,23 +11,6 @@
 
 #include "reqcall.bpf.h"
 
-/*
- * newproc1() runs on the thread's own stack, g0, for m.curg, which has executed the go statement
- * (newproc(), newcoro(); runtime/proc.go, coro.go). *starter is 0 where no goroutine has: the runtime
- * starts those of timers itself. m.g0 is the first member of m (runtime/runtime2.go, Go 1.20 to 1.26): a word
- * that has come to stand in g's register is told by it. 0, or -1: that cannot be read.
- */
-static __always_inline int find_starter(const struct hb_image *im, u64 g, u64 *starter)
-{
-	u64 m = 0, g0 = 0;
-
-	*starter = 0;
-	if (!im->curg_off || bpf_probe_read_user(&m, sizeof(m), (void *)(g + im->m_off)) ||
-	    bpf_probe_read_user(&g0, sizeof(g0), (void *)m) || g0 != g)
-		return -1;
-	return bpf_probe_read_user(starter, sizeof(*starter), (void *)(m + im->curg_off)) ? -1 : 0;
-}
-
 static __always_inline u64 goid_of(const struct hb_image *im, u64 g)
 {
 	u64 goid = 0;
@@ -103,13 +86,17 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 	req_count_n(HB_REQ_INHERITED, 1);
 }
 
-/* h->key.task is g0. A g that is used again may have the tie of an earlier goroutine: its id tells. */
+/*
+ * h->key.task is g0: newproc1() runs on the thread's own stack for m.curg, which has executed the go statement
+ * (newproc(), newcoro(); runtime/proc.go, coro.go), or for none, as the runtime starts those of timers itself.
+ * A g that is used again may have the tie of an earlier goroutine: its id tells.
+ */
 __noinline int hb_req_started(struct hit *h)
 {
 	u32 id = h ? h->site : 0, image;
 	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
 	struct hb_image *im;
-	u64 made = 0, starter;
+	u64 made = 0, starter = 0;
 
 	if (!h || !s)
 		return 0;
@@ -117,7 +104,7 @@ __noinline int hb_req_started(struct hit *h)
 	im = bpf_map_lookup_elem(&images, &image);
 	req_count_n(HB_REQ_STARTED, 1);
 	if (!im || hb_boundary_reg(h, 0, &made) || !made ||
-	    find_starter(im, h->key.task, &starter)) {
+	    g0_curg(h->key.task, im->m_off, im->curg_off, &starter)) {
 		req_count_n(HB_REQ_START_UNREAD, 1);
 		return 0;
 	}

@@ -3,6 +3,7 @@
 their work on in ways whose number of goroutines is known, and so does a server by each release of Go.
 """
 import os
+import platform
 import re
 
 from exact import Measured, check_exact
@@ -84,6 +85,20 @@ def proxied(*options):
     return m.judge(wrong)
 
 
+def with_c():
+    """A codec in C, and one in Go that C calls back, of goroutines on any thread and on one of their own."""
+    m = Measured("gocgo -mode serve -n 200 -g 4", "--requests", "--no-children")
+    wrong = check_exact(m.report, m.lines)
+    balance(m.report, wrong)
+    count, n = said(m.lines, "connection")["count"], m.report["request_coverage"]
+    got = [(r["count"], r["codec_calls"]) for r in rows(m.report, "server")]
+    if got != [(count, 2 * count)]:
+        wrong.append(f"requests and their codec calls: {got}, not {count} with 2 each")
+    if n["untied_calls"] or n["late_calls"]:
+        wrong.append(f"calls are not tied: {n}")
+    return m.judge(wrong)
+
+
 def by_release(version, stripped):
     name = f"codecs/goversions_{version}" + ("_stripped" if stripped else "")
     m = Measured(f"{name} -serve -n 250 -g 4 -procs 4", "--requests", "--follow-go", "--no-children")
@@ -121,5 +136,7 @@ test("without the option none of them is followed", without_it)
 test("a program in C has no goroutines to follow, which is said", no_go)
 test("a proxy's calls are of its own requests, those behind it of the other server's", proxied)
 test("so they are where goroutines are followed", proxied, "--follow-go")
+if platform.machine() == "x86_64":
+    test("C code that goroutines call is of their requests, and so is Go that it calls", with_c)
 releases()
 done()

@@ -372,7 +372,7 @@ static void hit(u64 cookie, u64 ip, u64 sp, u64 entry_sp, enum regs_branch branc
 	regs = regs_make(&of);
 	kernel.pid_tgid = (u64)t->tgid << 32 | t->tid;
 	kernel.cookie = cookie;
-	kernel__user_write64(FS - 8, w.g_lost ? t->g : 0);
+	kernel__user_write64(FS - 8, w.g_lost ? t->g : w.tls_g);
 	assert_int_equal(hb_probe(&regs), 0);
 }
 
@@ -501,6 +501,14 @@ void w_start(const struct w_task *child)
 	w_hit(start_site, HB_ROLE_GO, HB_LANG_GO, w_addr(W_GO, 0x8c00), STACKS - 0x1000);
 	w.cur = t;
 	w.reg[W_BX] = bx;
+}
+
+void w_in_c(const struct w_task *by)
+{
+	kernel__user_write64(G0 + M_OFF, M);
+	kernel__user_write64(M + CURG_OFF, by ? by->g : 0);
+	w.tls_g = by ? G0 : 0;
+	kernel__user_write64(FS - 8, w.tls_g);
 }
 
 /* setjmp keeps SP as it is after its own return: glibc hides it, musl (guard 0) does not. */

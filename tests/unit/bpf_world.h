@@ -83,6 +83,7 @@ struct world {
 	struct w_task *cur;
 	u64 reg[16];	      /* at the next hits; SP, and a goroutine's g, are the world's */
 	u32 recover;	      /* the image whose runtime.recovery is hit; by default W_GO */
+	u64 tls_g;	      /* in thread-local storage otherwise: w_in_c() */
 	bool m_lost, no_curg; /* w_start(): g0 has no m, m no goroutine */
 	bool g_lost;	      /* R14 is reg[14] in Go, too; thread-local storage has g */
 	bool counts_by_group; /* w_fini() sums the identity by group: see there */
@@ -124,6 +125,8 @@ void w_push(u64 depth, u64 value);		 /* what stands in the slot of that depth */
 void w_clobber(u64 from, u64 to); /* overwrites the slots of these depths, `from` included */
 void w_panic(u64 depth);	  /* runtime.gopanic or Goexit, called at depth */
 void w_recover(u64 depth);	  /* runtime.recovery: the frame that calls at depth + 8 returns */
+void w_in_c(
+	const struct w_task *by); /* C code runs that this goroutine has called; NULL: none has */
 void w_start(const struct w_task *child); /* the go statement: child was made, and has not run */
 void w_longjmp(u64 depth, u64 to, u64 guard); /* called at depth; whose setjmp's SP is at `to` */
 void w_catch(u64 depth);		      /* __cxa_begin_catch, called at depth */

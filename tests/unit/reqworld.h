@@ -256,6 +256,14 @@ static inline void in_goroutine(const struct w_task *g)
 	kernel.user = regs_make(&r);
 }
 
+/* ... or on this thread's, by C code. */
+static inline void in_thread(const struct w_task *t)
+{
+	struct regs_of r = {.reg = w.reg, .sp = t->hi - D1};
+
+	kernel.user = regs_make(&r);
+}
+
 static inline void call(const struct codec *c, u64 ns)
 {
 	w_ran(c->f, D2, c->ra, ns);

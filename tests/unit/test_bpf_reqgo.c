@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* test_bpf_reqgo.c - goroutines that a request's start, bpf/reqgo.bpf.h. */
+/* test_bpf_reqgo.c - goroutines that a request's start, bpf/reqgo.bpf.h, and C code that they call, reqcgo.bpf.h. */
 #include "reqworld.h"
 
 static int setup_go(void **state)
@@ -450,6 +450,113 @@ static void test_a_call_of_a_requests_goroutine_is_in_both_rows(void **state)
 	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
 }
 
+/* ---- C code that goroutines call ---- */
+
+/* The process as user space tells of it; the thread's word has g0 while C code runs for `by`. */
+static void in_c(const struct w_task *by)
+{
+	const struct hb_image *im = image_of_go();
+	struct hb_proc p = {.go = true,
+			    .goid_off = (u16)im->goid_off,
+			    .m_off = (u16)im->m_off,
+			    .curg_off = (u16)im->curg_off};
+	u32 tgid = W_TGID;
+
+	kernel__map_set(HOST_MAP(PROCS), &tgid, &p);
+	w_in_c(by);
+}
+
+static void test_c_code_that_a_goroutine_calls_is_of_its_request(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+	struct w_task *thread = w_thread(7), *g = reader(17);
+
+	in_c(g);
+	w_run(thread);
+	call(&c, 200);
+	in_c(NULL);
+	call(&c, 30); /* on a thread of C's own */
+	runs(g);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, REGS_G_IN_TLS ? 200 : 0);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), REGS_G_IN_TLS ? 1 : 0);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), REGS_G_IN_TLS ? 1 : 2);
+}
+
+static void test_what_c_code_reads_its_goroutine_has_read(void **state)
+{
+	struct codec in_go = codec_of(W_GO, 3), c = codec_of(W_NATIVE, 4);
+	struct w_task *thread = w_thread(7), *other = w_go(20), *g = w_go(17);
+
+	in_c(g);
+	w_run(thread);
+	in_thread(thread);
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	call(&c, 100);
+	/* The thread goes on with another goroutine's call. */
+	in_c(other);
+	call(&c, 70);
+	in_c(NULL);
+	runs(g);
+	call(&in_go, 200);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, REGS_G_IN_TLS ? 300 : 170);
+	assert_int_equal(count(HB_REQ_UNTIED_NS), REGS_G_IN_TLS ? 70 : 200);
+}
+
+static void test_c_code_that_a_handler_calls_is_in_its_row(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+	struct handler h = handler();
+	struct w_task *thread = w_thread(7), *g = w_go(17);
+
+	cfg_follow_go = false;
+	w_call(h.f, D1, h.ra);
+	in_c(g);
+	w_run(thread);
+	call(&c, 200);
+	in_c(NULL);
+	w_run(g);
+	w_ret(h.f, D1, h.ra);
+	assert_int_equal(row_of_handler(&h)->codec_ns, REGS_G_IN_TLS ? 200 : 0);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), REGS_G_IN_TLS);
+}
+
+static void test_c_code_that_a_codec_calls_is_in_that_call(void **state)
+{
+	struct codec outer = codec_of(W_GO, 3), c = codec_of(W_NATIVE, 4);
+	struct w_task *thread = w_thread(7), *g = reader(17);
+
+	w_call(outer.f, D2, outer.ra);
+	in_c(g);
+	w_run(thread);
+	call(&c, 200);
+	in_c(NULL);
+	runs(g);
+	w_ret(outer.f, D2, outer.ra);
+	conn_write(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(server()->codec_ns, 200);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), !REGS_G_IN_TLS);
+}
+
+static void test_c_code_in_a_g_that_is_used_again_is_untied(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+	struct w_task *thread = w_thread(7), *g = reader(17);
+
+	w_reuse_g(g, 30);
+	in_c(g);
+	w_run(thread);
+	call(&c, 200);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 0);
+	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 1);
+}
+
 #define G(name) cmocka_unit_test_setup_teardown(name, setup_go, w_fini)
 
 int main(void)
@@ -477,6 +584,11 @@ int main(void)
 		G(test_a_handlers_g_that_is_used_again_gets_no_calls),
 		G(test_of_two_handlers_the_inner_one_gets_them_and_the_outer_one_with_it),
 		G(test_a_call_of_a_requests_goroutine_is_in_both_rows),
+		G(test_c_code_that_a_goroutine_calls_is_of_its_request),
+		G(test_what_c_code_reads_its_goroutine_has_read),
+		G(test_c_code_that_a_handler_calls_is_in_its_row),
+		G(test_c_code_that_a_codec_calls_is_in_that_call),
+		G(test_c_code_in_a_g_that_is_used_again_is_untied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,8 @@ check_go() {
     check gocgo -mode nested -n 30 -- "$json.Marshal 30 120 0 30 1 0"
     check gocgo -mode native -n 30 -- "$json.Marshal 30 30 0 3840 128 0" "cJSON_Parse 30 30 0 810 27 0" \
         "cJSON_ParseWithOpts 0 30 0 0 0 0" "cJSON_ParseWithLengthOpts 0 30 0 0 0 0"
+    check gocgo -mode serve -n 30 -g 2 -- "$json.Marshal 60 60 0 7680 128 0" "cJSON_Parse 60 60 0 1620 27 0" \
+        "cJSON_ParseWithOpts 0 60 0 0 0 0" "cJSON_ParseWithLengthOpts 0 60 0 0 0 0"
     check gocgo -mode thread -n 30 -g 2 -- "$json.Marshal 60 60 0 7680 128 0"
 }
 

@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	truth "hbprof/workload/lib"
 )
@@ -78,13 +77,12 @@ func addNative() {
 	}
 }
 
-// native decodes by cJSON and encodes by Go.
-func native(n int, byPointer C.int) {
+// decode is by cJSON.
+func decode(byPointer C.int) func() {
 	const json = `{"a":12345,"b":[true,null]}`
-	text := C.CString(json)
-	defer C.free(unsafe.Pointer(text))
+	text := C.CString(json) // for as long as the program runs
 
-	workers(n, func() {
+	return func() {
 		for _, f := range cjson {
 			f.Enter()
 		}
@@ -95,6 +93,15 @@ func native(n int, byPointer C.int) {
 			truth.Fatalf("cJSON_Parse failed")
 		}
 		cjson[0].Return(t1-t0, len(json), false)
+	}
+}
+
+// native decodes by cJSON and encodes by Go.
+func native(n int, byPointer C.int) {
+	parse := decode(byPointer)
+
+	workers(n, func() {
+		parse()
 		marshal(doc.Value)
 	})
 }
@@ -119,12 +126,12 @@ func workers(n int, step func()) {
 }
 
 func main() {
-	opt := truth.Parse([]string{"callback", "nested", "thread", "native", "pointer"})
+	opt := truth.Parse([]string{"callback", "nested", "thread", "native", "pointer", "serve"})
 
 	set = truth.NewSet(opt)
 	doc = truth.NewDoc(opt.Size)
 	fnMarshal = set.Func("encoding/json", "encode", "encoding/json.Marshal")
-	if opt.Mode == "native" || opt.Mode == "pointer" {
+	if opt.Mode == "native" || opt.Mode == "pointer" || opt.Mode == "serve" {
 		addNative()
 	}
 	set.Start()
@@ -143,6 +150,8 @@ func main() {
 		native(opt.N, 0)
 	case "pointer":
 		native(opt.N, 1)
+	case "serve":
+		serve(opt.N, decode(0))
 	}
 	set.AddChecksum(sum.Load())
 	set.Finish()

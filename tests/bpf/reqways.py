@@ -90,6 +90,8 @@ def over_tls(mode):
         r.is_("over TLS", row["tls"], r.truth["count"])
         r.is_("in doubt", row["tls_doubt"], r.truth["count"] if mode == "offered" else 0)
         r.is_("with a pause", row["paused"], 0)
+        if side == "server":
+            r.is_("codec calls in them", row["codec_calls"], 2 * r.truth["count"])
     handlers = {x["function"].rsplit(".", 1)[1]: x["count"] for x in rows(r.report, "handler")}
     r.is_("calls of handlers", handlers.get("ServeHTTP"), r.truth["count"])
     if mode == "h2":

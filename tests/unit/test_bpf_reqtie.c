@@ -222,6 +222,40 @@ static void test_a_handlers_call_is_a_request_of_its_own_row(void **state)
 	assert_int_equal(count(HB_REQ_UNTIED_CALLS), 0);
 }
 
+/* net/http over TLS: another goroutine has read all of the next request. */
+static void test_who_handles_a_request_need_not_have_read_it(void **state)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *serves = w_go(17), *reads_ahead = w_go(18);
+	u16 h = W_FUNC(.image = W_GO, .f.group = 5, .f.flags = HB_FUNC_HANDLER);
+	u64 ra = w_ra(h);
+
+	req_go = true;
+	req_goid_off = image_of_go()->goid_off;
+	req_handler_groups = 1ULL << 5;
+	conn_accept(1);
+	for (u32 i = 0; i < 3; i++) {
+		struct w_task *reader = i ? reads_ahead : serves;
+
+		w_run(reader);
+		in_goroutine(reader);
+		conn_read(1, 5, 100);
+		w_run(serves);
+		in_goroutine(serves);
+		w_call(h, D1, ra);
+		call(&c, 200);
+		w_ret(h, D1, ra);
+		conn_write(1, 5, 50);
+		call(&c, 70); /* outside of the handler: of the one that is over */
+	}
+	conn_gone(1);
+	assert_int_equal(server()->count, 3);
+	assert_int_equal(server()->codec_calls, 3);
+	assert_int_equal(server()->codec_ns, 600);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 3);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +269,7 @@ int main(void)
 		T(test_calls_of_a_request_that_is_over_are_late),
 		T(test_what_the_probes_cost_is_not_in_a_requests_latency),
 		T(test_a_handlers_call_is_a_request_of_its_own_row),
+		T(test_who_handles_a_request_need_not_have_read_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

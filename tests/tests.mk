@@ -191,7 +191,8 @@ check-all:
 
 .PHONY: articles bench codecs-table demo
 bench: all build-workload
-	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) tests/bench/run.sh
+	$(Q)HBPROF=$(abspath $(O)/hbprof) HB_WORK=$(abspath $(O)/workload) \
+		HB_ARM64=$(abspath $(ARM64_O)) tests/bench/run.sh
 
 # Under its name only when all of it is there.
 articles: all build-workload

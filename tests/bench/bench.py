@@ -13,6 +13,7 @@ import processes
 import reqcost
 import start
 import untraced
+import vmcost
 from live import Broken
 from measure import ROUNDS, Probed, say, table
 
@@ -20,6 +21,7 @@ SECTIONS = {
     "accuracy": accuracy.run,
     "cost": cost.run,
     "counters": counted.run,
+    "vm": vmcost.run,
     "layers": layers.run,
     "attach": start.attaching,
     "start": start.starting,

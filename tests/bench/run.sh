@@ -4,11 +4,12 @@
 # run.sh - what hbprof costs and how exact it is, on this machine: `make bench`. Prints Markdown, of
 # which docs/benchmarks.md is made; a number that misses its target is printed like any other.
 #
-#   tests/bench/run.sh [SECTION...]     accuracy cost attach start untraced processes requests own bpf
-#                               (default: all)
+#   tests/bench/run.sh [SECTION...]     accuracy cost counters vm layers attach start untraced processes
+#                               requests own bpf (default: all)
 #
 # From the environment: HBPROF the tool, HB_WORK the built workloads, beside which the programs of the
-# benchmark's own are built; HB_BENCH_ROUNDS how many times each pair of runs is made (9).
+# benchmark's own are built; HB_ARM64 what `make build-arm64` has built, without
+# which vm is left out; HB_BENCH_ROUNDS how many times each pair of runs is made (9).
 set -eu -o pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -161,7 +161,7 @@ class Machine:
                 files[guest_name(p, lib, arch)] = (0o100755, slurp(lib))
         write_initramfs(f"{folder}/initrd", files)
 
-    def run(self, image):
+    def run(self, image, limit_s=LIMIT_S):
         """Runs to the end. None if the guest has said that it is done; else what is wrong."""
         console, sent = f"{self.folder}/console", f"{self.folder}/out.tar"
         qemu = [word.format(shift=self.shift, cpus=self.cpus) for word in QEMU[self.arch]]
@@ -169,7 +169,7 @@ class Machine:
             raise Missing(f"{qemu[0]} is not installed")
         begin = time.monotonic()
         status = subprocess.call(
-            ["timeout", "-k", "5", str(LIMIT_S)] + qemu +
+            ["timeout", "-k", "5", str(limit_s)] + qemu +
             ["-serial", f"file:{console}"] +
             (["-serial", f"file:{sent}"] if self.arch == "amd64" else []) +
             ["-kernel", image, "-initrd", f"{self.folder}/initrd",

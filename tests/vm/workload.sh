@@ -49,6 +49,7 @@ build_c() {
     }
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/counted" "$c/counted.c" -lpthread
+    cc -o "$out/switches" "$c/switches.c" -lpthread
     cc_hostile hostile -Wl,-z,lazy
     cc_hostile hostile_pac -mbranch-protection=standard
     cc_hostile hostile_debug -O0

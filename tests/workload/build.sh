@@ -44,7 +44,7 @@ fi
 # ---- has anything changed? ------------------------------------------------------------------
 
 # The outputs, so that one that was removed is built again.
-files="actor hist_check counted cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes layers hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
+files="actor hist_check counted switches cjson_work cjson_noplt cjson_cet cjson_fixed cjson_stripped spin shapes layers hostile hostile_cet hostile_cxx epoll_server libtestcodec.so liblatecodec.so
     librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
@@ -98,6 +98,7 @@ build_c() {
     cc -s -o "$out/cjson_stripped" "$c/cjson_work.c" -lcjson -lpthread
     cc -o "$out/spin" "$c/spin.c" "$c/stubs.S" -lpthread
     cc -o "$out/counted" "$c/counted.c" -lpthread
+    cc -o "$out/switches" "$c/switches.c" -lpthread
     cc -o "$out/shapes" "$c/shapes.c" -lpthread
     cc -o "$out/layers" "$c/layers.c" -lpthread
     cc -o "$out/epoll_server" "$c/epoll_server.c" -lcjson -lpthread

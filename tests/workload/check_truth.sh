@@ -46,7 +46,7 @@ problems() {
     }
     /^CHECKSUM [0-9]+$/ { sums++; next }
     /^TIMER ns=[0-9]+$/ { timers++; next }
-    /^(LOAD|RATE|SHARE|REQUESTS|GROUP|WAITED) / { next }
+    /^(LOAD|RATE|SHARE|REQUESTS|GROUP|WAITED|INSTRUCTIONS|SWITCH|STOPS|GOROUTINES) / { next }
     /^(SPIN iters|COST [a-z_]+ ns|MIGRATED [^ ]+ calls|BLOCKED [^ ]+ calls|CALLER [a-z]+ [^ ]+ calls)=[0-9.]+/ { next }
     $0 == "DONE" { next }
     { bad("is not of the protocol") }
@@ -58,7 +58,7 @@ problems() {
 
 # What must be the same in every run, with probes and without.
 same_lines() {
-    grep -Ev '^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED|INSTRUCTIONS) ' "$1"
+    grep -Ev '^(PID|LATENCY|TIMER|COST|SPIN|MIGRATED|LISTEN|RATE|SHARE|REQUESTS|WAITED|INSTRUCTIONS|SWITCH|STOPS) ' "$1"
 }
 
 # case PROGRAM ARGS... -- "FUNCTION CALLS ENTRIES ERRORS SIZE_SUM SIZE_MAX ABANDONED"...
@@ -155,6 +155,8 @@ check_hostile() {
     check spin -mode spin -n 50 -iters 200 -- "spin_push 50 50 0 0 0 0" \
         "spin_endbr 50 50 0 0 0 0" "spin_lea 50 50 0 0 0 0"
     check spin -mode lea -n 50 -iters 200 -g 2 -- "spin_lea 100 100 0 0 0 0"
+    check switches -n 20 -iters 320 -- "switches_call 40 40 0 0 0 0"
+    check switches -mode other -n 20 -iters 320 -- "switches_call 0 0 0 0 0 0"
     check spin -mode cost -n 1001 -- "nop_push 1001 1001 0 0 0 0" "nop_endbr 1001 1001 0 0 0 0" \
         "nop_lea 1001 1001 0 0 0 0" "nop_lea_branch 1001 1001 0 0 0 0" "nop_ret 1001 1001 0 0 0 0"
     check hostile -mode plain -n 20 -procs 1 -- "codec 20 30 0 0 0 0"

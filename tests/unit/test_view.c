@@ -187,6 +187,7 @@ static void add_requests(struct recording *r)
 		sample_add(&q->row[i].latency, 1000000, i ? 300 : 200);
 		q->row[i].bucket_codec_ns = sample_array(1, sizeof(u64));
 	}
+	q->row[0].stopped = 5;
 	q->nr_rows = 2;
 	r->requests = q;
 }
@@ -207,6 +208,7 @@ static void test_requests_have_a_line_when_they_are_measured(void **state)
 	text = view_text(&v, &wide);
 	assert_non_null(strstr(text, "\nrequests  to port 5432 300 ("));
 	assert_non_null(strstr(text, ", port 8080 200 ("));
+	assert_non_null(strstr(text, " stopped 2.5%"));
 	free(text);
 	check_frame(&v, &wide);
 	check_frame(&v, &low);

@@ -32,7 +32,7 @@ GO = [
 C = [
     ("cjson", "", "cjson_work -mode threads -n 100"),
     ("nested", "--probe codec", "hostile -mode longjmp -n 50"),
-    ("requests", "--probe=sockets_answer=encode --requests --follow-go", "sockets -mode dup -n 60"),
+    ("requests", "--probe=sockets_answer=encode --requests --follow-go --sched-rates", "sockets -mode dup -n 60"),
 ]
 # Verifying the programs takes 6.1 on arm64 two thousand million instructions, 10 s of an emulated machine: its
 # kernels share the runs.
@@ -110,6 +110,8 @@ def served(m, name):
         wrong.append(f"closed, tied: {n}")
     if [r["queued"] for r in report["requests"] if r["side"] == "server"] != [want["connections"]]:
         wrong.append(f"queued: {report['requests']}")
+    if not (report.get("request_processes") or [{}])[0].get("voluntary_switches"):
+        wrong.append(f"context switches were not read: {report.get('request_processes')}")
     return wrong and wrong + [m.text(f"{name}.err")]
 
 

@@ -147,7 +147,8 @@ void view_put_cost(const struct live_view *v, struct pen *p)
 /* A row in a few words: "port 8080 1,234 (411/s) P50 62us P99 1.1ms in codecs 10.5%". */
 static void add_request(struct parts *ps, const struct recording *r, const struct m_request *q)
 {
-	char where[40], n[CELL], rate[CELL], p50[CELL], p99[CELL], share[CELL];
+	char where[40], n[CELL], rate[CELL], p50[CELL], p99[CELL], share[CELL], pct[CELL];
+	char stopped[CELL + 16] = "";
 
 	if (q->side != HB_REQ_HANDLER)
 		snprintf(where, sizeof(where), "%s%u",
@@ -155,11 +156,13 @@ static void add_request(struct parts *ps, const struct recording *r, const struc
 	else
 		snprintf(where, sizeof(where), "%s",
 			 q->func < r->nr_funcs ? name_short(r->func[q->func].name) : "handler");
-	parts__add(ps, INK_PLAIN, "%s %s (%s/s) P50 %s P99 %s in codecs %s", where,
+	if (q->stopped && q->stopped != M_NONE)
+		snprintf(stopped, sizeof(stopped), " stopped %s", cell_pct(pct, stopped_pct(q)));
+	parts__add(ps, INK_PLAIN, "%s %s (%s/s) P50 %s P99 %s in codecs %s%s", where,
 		   cell_count(n, q->latency.count), cell_rate(rate, requests_per_s(r, q)),
 		   cell_ns(p50, dist_quantile(&q->latency, DIST_P50)),
 		   cell_ns(p99, dist_quantile(&q->latency, DIST_P99)),
-		   cell_pct(share, codec_share_pct(r, m_request__share(q))));
+		   cell_pct(share, codec_share_pct(r, m_request__share(q))), stopped);
 }
 
 /* All since the start, whatever the table shows: those with most requests, as many as fit. */

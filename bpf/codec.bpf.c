@@ -6,7 +6,8 @@
  *
  * What lies inside a measured interval: t0 is taken as the last act of the entry, `now` as the first
  * of the exit. So the interval holds the way out of the entry's trap, the call, and the way into
- * the exit's trap: the calibrated `in_ns`, which depends on the entry's instruction class.
+ * the exit's trap: the calibrated `in_ns`, which depends on the entry's instruction class, and on how
+ * much of that way is in the caches: see struct hb_cold.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -126,7 +127,8 @@ static __always_inline u32 handed_up(const struct hb_frame *outer, u32 size)
  * by it the return is known. A payload size that only it knows goes up.
  */
 static __always_inline int nested_entry(const struct hb_site *s, const struct hb_func *f, u32 fn,
-					const struct hit *h, struct hb_frame *top, bool attached)
+					const struct hit *h, struct hb_task *t,
+					struct hb_frame *top, bool attached)
 {
 	u32 rel = h->depth - top->depth;
 	struct hb_nested *in = &top->in[BOUNDED(top->kept - 1, 7)];
@@ -143,6 +145,7 @@ static __always_inline int nested_entry(const struct hb_site *s, const struct hb
 		top->probe_ns += entry_cost(h->lang, s->cls);
 		return 0;
 	}
+	top->probe_ns += t->cold.total_ns;
 	top->nested++;
 	if (top->kept && in->at == rel && !(f->flags & HB_FUNC_EXIT_RET)) {
 		/* A tail call, or hb_trim_nested() would have taken that one off. */
@@ -193,6 +196,9 @@ static __always_inline void frame_push(const struct hb_site *s, const struct hb_
 	fr->beyond = 0;
 	fr->again = 0;
 	fr->dying_at = 0;
+	fr->cold_in_ns = t->cold.in_ns;
+	fr->cold_total_ns = t->cold.total_ns;
+	fr->cold_step_ns = t->cold.step_ns;
 	if (cfg_requests)
 		fr->codec_ns = fr->codec_calls = 0;
 	fr->proc = h->proc;
@@ -256,6 +262,7 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 	t = task_get(h);
 	if (!t)
 		return drop_entry(fn, HB_DROP_FRAMES_FULL);
+	hb_cold_entry(t, h);
 	if (f->size_in.kind != HB_VALUE_NONE)
 		arch_regs(ctx, h->regs);
 	if (t->goid != h->goid) {
@@ -281,7 +288,7 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct hb_site *s
 		top = frame_at(t, t->nr - 1);
 		if (top->group == f->group && top->depth < h->depth &&
 		    !(top->flags & HB_FRAME_DYING))
-			return nested_entry(s, f, fn, h, top, attached);
+			return nested_entry(s, f, fn, h, t, top, attached);
 		if (t->nr >= HB_FRAME_DEPTH)
 			return drop_inside(t, s, h, fn, HB_DROP_FRAMES_DEEP);
 	}
@@ -364,9 +371,17 @@ static __always_inline int frame_drop(struct hb_task *t, const struct hb_frame *
 	return 0;
 }
 
-/* The top frame's call has ended at h->now: correct it, hand its time up, record it. The index of its row
- * + 1, if it has one. */
-__noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_class, u32 tail)
+/* What the probes of a frame cost the call around it: of a tail call the entry alone, as both calls end at
+ * the same exit. */
+static __always_inline u32 end_cost(const struct hb_frame *f, const struct hit *h, u32 exit_class,
+				    bool tail)
+{
+	return tail ? entry_cost(h->lang, f->cls) : pair_cost(f, h->lang, exit_class);
+}
+
+/* The top frame's call has ended at h->now: correct it, hand its time up, record it; cost_ns: see
+ * end_cost(). The index of its row + 1, if it has one. */
+__noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_class, u32 cost_ns)
 {
 	struct hb_frame *fr;
 	struct sample sm = {};
@@ -380,7 +395,6 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	fn = fr->func;
 	cls = BOUNDED(fr->cls, 7);
 	lang = BOUNDED(h->lang, 1);
-	exit_class = BOUNDED(exit_class, 7);
 	f = bpf_map_lookup_elem(&funcs, &fn);
 	if (fr->flags & HB_FRAME_OWNS)
 		t->active &= ~(1ULL << (fr->group & 63));
@@ -396,7 +410,7 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	if (fr->tid != h->tid)
 		count_fn(fn, HB_FN_MIGRATED);
 	sm.raw_ns = h->now - fr->t0_ns;
-	sub = f->flags & HB_FUNC_RAW ? 0 : cal.in_ns[lang][cls] + fr->probe_ns;
+	sub = f->flags & HB_FUNC_RAW ? 0 : cal.in_ns[lang][cls] + fr->cold_in_ns + fr->probe_ns;
 	sm.inc_ns = sm.raw_ns > sub ? sm.raw_ns - sub : 0;
 	if (sm.raw_ns < sub)
 		count_fn(fn, HB_FN_CLAMPED);
@@ -405,8 +419,7 @@ __noinline int hb_frame_close(struct hb_task *t, const struct hit *h, u32 exit_c
 	sm.nested = fr->nested;
 	sm.size = fr->size;
 	if (t->nr)
-		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm,
-			      tail ? cal.tail_ns[lang][cls] : cal.total_ns[lang][cls][exit_class]);
+		frame_hand_up(frame_at(t, t->nr - 1), fr, &sm, cost_ns);
 	fr->child_ns = sm.inc_ns; /* of the call that is over: see hb_ctr_end(), hb_req_closed() */
 	return fr->flags & HB_FRAME_OWNS ? call_record(h, f, fn, &sm) : 0;
 }
@@ -433,10 +446,12 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 		    !frame_ends(frame_at(t, n - 1), h, ra, role, s->func))
 			break;
 		more = n > 1 && frame_ends(frame_at(t, n - 2), h, ra, role, s->func);
-		row = hb_frame_close(t, h, s->cls, more);
+		row = hb_frame_close(t, h, s->cls, end_cost(frame_at(t, n - 1), h, s->cls, more));
 		if (cfg_nr_ctrs && row)
 			hb_ctr_end(t, h, row - 1);
-		if (cfg_requests && h->proc != HB_PROC_SELF)
+		if (h->proc == HB_PROC_SELF)
+			cal_seen.raw_ns = h->now - frame_at(t, t->nr)->t0_ns;
+		else if (cfg_requests)
 			hb_req_closed(t, h);
 		closed++;
 		if (role == HB_ROLE_RET)
@@ -637,7 +652,7 @@ int hb_probe(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	u32 role = cookie >> 32 & 0xff;
-	u64 now = role == HB_ROLE_ENTRY ? 0 : bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns();
 	u64 pid_tgid = current_pid_tgid();
 	struct hit h = {};
 	struct hb_site *s;

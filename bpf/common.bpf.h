@@ -22,7 +22,7 @@ struct hit {
 	u64 sp;	   /* SP at the function's first instruction */
 	u64 depth; /* stack.hi - SP in Go, else -SP */
 	u64 goid;  /* entries only; 0: not known */
-	u64 now;   /* exits only */
+	u64 now;   /* when the program began */
 	u32 tid;
 	u32 proc;
 	u32 lang;

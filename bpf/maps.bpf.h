@@ -152,6 +152,7 @@ const volatile u64 cfg_stack_span = 8ULL << 20; /* two calls further apart are o
 /* Written by user space at run time. */
 bool tight; /* the tasks map is filling: delete entries that become empty */
 struct hb_cal cal;
+struct hb_cal_seen cal_seen; /* read by user space */
 struct hb_ctr_bias ctr_bias;
 
 /* Rows of the target end here, not to use what was kept for the calibration and is not needed. */

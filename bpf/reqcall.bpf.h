@@ -241,7 +241,7 @@ static __always_inline u64 call_cost(const struct hb_task *t, const struct hit *
 
 	if (t->nr && t->frame[BOUNDED(t->nr - 1, 15)].depth == fr->depth)
 		return cal.tail_ns[lang][cls];
-	return cal.total_ns[lang][cls][BOUNDED(exit_class, 7)];
+	return pair_cost(fr, lang, exit_class);
 }
 
 /*

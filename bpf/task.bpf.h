@@ -88,6 +88,35 @@ static __always_inline u64 entry_cost(u32 lang, u32 cls)
 	return cal.tail_ns[BOUNDED(lang, 1)][BOUNDED(cls, 7)];
 }
 
+/* The entry's look-ups are done: how much more than a hot pair does the one cost that it begins? */
+__noinline int hb_cold_entry(struct hb_task *t, const struct hit *h)
+{
+	u32 seen_ns;
+	bool cold;
+
+	if (!t || !h)
+		return 0;
+	seen_ns = bpf_ktime_get_ns() - h->now;
+	t->cold.in_ns = t->cold.total_ns = t->cold.step_ns = 0;
+	cold = hb_cold_at(cal.cold[BOUNDED(h->lang, 1)], seen_ns, &t->cold);
+	if (h->proc == HB_PROC_SELF) {
+		cal_seen.seen_ns = seen_ns;
+	} else if (cold) {
+		count_n(HB_CNT_COLD, 1);
+		count_n(HB_CNT_COLD_IN, t->cold.in_ns);
+		count_n(HB_CNT_COLD_TOTAL, t->cold.total_ns);
+	}
+	return 0;
+}
+
+/* What the pair of a frame costs the call around it. */
+static __always_inline u32 pair_cost(const struct hb_frame *f, u32 lang, u32 exit_class)
+{
+	u32 cold = exit_class == HB_CLASS_STEP ? f->cold_step_ns : f->cold_total_ns;
+
+	return cold + cal.total_ns[BOUNDED(lang, 1)][BOUNDED(f->cls, 7)][BOUNDED(exit_class, 7)];
+}
+
 /* A hit that begins and ends no call costs the call around it. */
 static __always_inline void charge_miss(struct hb_task *t, const struct hb_site *s,
 					const struct hit *h)

@@ -169,6 +169,44 @@ struct hb_image {
 
 #define HB_G_PREFIX 176 /* bytes of a g read on each hit: stack.lo, stack.hi, ..., goid */
 
+/*
+ * How much dearer a pair of probes is where it is not hot. A program that sleeps between its calls, or has
+ * other work there, finds neither the kernel's trap nor the handler in the caches. How cold they were tells
+ * the time that the entry's look-ups took, which are the same for each function: this is a knot of the curve
+ * that the calibration has measured, for look-ups of at least seen_ns; the last one is of all that took longer.
+ */
+struct hb_cold_more {
+	u32 in_ns;    /* inside the interval, above the hot pair's */
+	u32 total_ns; /* as a whole */
+	u32 step_ns;  /* the same, of pairs with an exit that is single-stepped */
+};
+
+struct hb_cold {
+	u32 seen_ns;
+	struct hb_cold_more at;	   /* here */
+	struct hb_cold_more slope; /* from here to the next knot, for 1024 ns */
+};
+#define HB_COLD_KNOTS 5
+
+/* The curve at seen_ns; false where the pair is hot, or no curve was measured. */
+static inline __attribute__((always_inline)) bool hb_cold_at(const struct hb_cold *k, u32 seen_ns,
+							     struct hb_cold_more *out)
+{
+	const struct hb_cold *at = k;
+	u32 over;
+
+	if (!k->seen_ns || seen_ns <= k->seen_ns)
+		return false;
+	for (int i = 1; i < HB_COLD_KNOTS; i++)
+		if (seen_ns >= k[i].seen_ns)
+			at = &k[i];
+	over = seen_ns - at->seen_ns;
+	out->in_ns = at->at.in_ns + (over * at->slope.in_ns >> 10);
+	out->total_ns = at->at.total_ns + (over * at->slope.total_ns >> 10);
+	out->step_ns = at->at.step_ns + (over * at->slope.step_ns >> 10);
+	return true;
+}
+
 struct hb_frame_key {
 	u32 tgid;
 	u32 pad;
@@ -212,9 +250,11 @@ struct hb_frame {
 	u8 kept;			     /* of `in` */
 	struct hb_nested in[HB_NESTED_KEPT]; /* the open ones, the outermost first */
 	u32 codec_calls;		     /* as codec_ns, with requests only */
-	u64 codec_ns; /* in the outermost codec calls inside that have ended */
-	u16 ra_words; /* of the function */
-	u16 pad[3];
+	u64 codec_ns;	/* in the outermost codec calls inside that have ended */
+	u16 ra_words;	/* of the function */
+	u16 cold_in_ns; /* as its entry found the caches cold: see struct hb_cold */
+	u16 cold_total_ns;
+	u16 cold_step_ns;
 };
 
 /* What a task has in flight. */
@@ -223,7 +263,7 @@ struct hb_task {
 	u64 active;    /* bit per group with a frame */
 	u64 min_depth; /* of all calls seen; a return from further out was in flight at the start */
 	u32 nr;
-	u32 pad;
+	struct hb_cold_more cold; /* of its last entry */
 	struct hb_frame frame[HB_FRAME_DEPTH];
 };
 
@@ -268,7 +308,12 @@ enum hb_drop {
 	HB_DROP_NR,
 	HB_CNT_UNMATCHED =
 		HB_DROP_NR, /* not a loss: hits of exit sites that ended no call, by class */
-	HB_CNT_NR = HB_CNT_UNMATCHED + HB_CLASS_DIM,
+	/* Nor these: entries that found the caches cold, and what was subtracted for it, inside of the
+	 * intervals and as a whole, ns. */
+	HB_CNT_COLD = HB_CNT_UNMATCHED + HB_CLASS_DIM,
+	HB_CNT_COLD_IN,
+	HB_CNT_COLD_TOTAL,
+	HB_CNT_NR,
 };
 
 #define HB_STOPS_BYTES 16 /* of a g, read to see whether it has stopped running: a power of two */
@@ -476,6 +521,13 @@ struct hb_cal {
 		     [HB_CLASS_DIM]; /* of a recursive pair without a frame, by the exit */
 	u32 tail_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of an entry alone: a tail call shares its exit */
 	u32 miss_ns[HB_LANG_NR][HB_CLASS_DIM]; /* of a hit of an exit site that ends no call */
+	struct hb_cold cold[HB_LANG_NR][HB_COLD_KNOTS]; /* ascending; [0] is the hot pair */
+};
+
+/* Of the calibration's last call: what its entry's look-ups took, and what was measured of it. */
+struct hb_cal_seen {
+	u32 seen_ns;
+	u32 raw_ns;
 };
 
 /* The last window in which functions of the Go runtime were counted (trace/rates.c): times of the probes around those of counting, as the probes slow down what

@@ -83,6 +83,7 @@ extern volatile bool cfg_sched, cfg_ctr_own;
 extern volatile u64 cfg_stack_span, cfg_pidns_dev, cfg_pidns_ino;
 extern bool recording, tight;
 extern struct hb_cal cal;
+extern struct hb_cal_seen cal_seen;
 extern u32 next_row, next_hist, row_limit;
 extern u64 nr_tasks;
 

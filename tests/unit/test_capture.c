@@ -151,6 +151,8 @@ static void assert_same_coverage(const struct m_coverage *a, const struct m_cove
 	assert_int_equal(a->in_flight_start, b->in_flight_start);
 	assert_int_equal(a->in_flight_end, b->in_flight_end);
 	assert_int_equal(a->unmatched, b->unmatched);
+	assert_int_equal(a->cold, b->cold);
+	assert_int_equal(a->cold_in_ns, b->cold_in_ns);
 	assert_memory_equal(a->drop, b->drop, sizeof(a->drop));
 	assert_int_equal(a->balanced, b->balanced);
 	assert_int_equal(a->measured_ns, b->measured_ns);

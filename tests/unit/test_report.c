@@ -147,6 +147,27 @@ static void test_reports_of_the_sample_are_those_in_tests_data(void **state)
 	recording__free(r);
 }
 
+static void test_calls_that_found_the_caches_cold_are_said_with_what_was_subtracted(void **state)
+{
+	struct report_opts opts = {.format = REPORT_TABLE, .width = 200};
+	struct recording *r = sample_recording();
+	char *got = print(r, &opts);
+
+	assert_null(strstr(got, "caches cold"));
+	free(got);
+	r->coverage.cold = r->coverage.n[HB_FN_ENTRIES] / 2;
+	r->coverage.cold_in_ns = r->coverage.cold * 120;
+	got = print(r, &opts);
+	assert_non_null(strstr(got, "(50.0%) found the caches cold"));
+	assert_non_null(strstr(got, "120ns more"));
+	free(got);
+	r->coverage.cold = r->coverage.n[HB_FN_ENTRIES] / 200;
+	got = print(r, &opts);
+	assert_null(strstr(got, "caches cold"));
+	free(got);
+	recording__free(r);
+}
+
 static void test_the_capture_in_tests_data_is_still_read_and_is_the_sample(void **state)
 {
 	struct recording *r = sample_recording(), *file = NULL;
@@ -642,6 +663,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reports_of_the_sample_are_those_in_tests_data),
 		cmocka_unit_test(test_the_capture_in_tests_data_is_still_read_and_is_the_sample),
+		cmocka_unit_test(
+			test_calls_that_found_the_caches_cold_are_said_with_what_was_subtracted),
 		cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(test_an_empty_recording_says_that_there_is_nothing),
 		cmocka_unit_test(test_a_violated_identity_is_said_loudly),

@@ -137,6 +137,8 @@ const struct field coverage_fields[] = {
 	U64(m_coverage, in_flight_start),
 	U64(m_coverage, in_flight_end),
 	U64(m_coverage, unmatched),
+	U64(m_coverage, cold),
+	U64(m_coverage, cold_in_ns),
 	COUNTS(m_coverage, drop, "drops", hb_drop_names, HB_DROP_NR),
 	BOOL(m_coverage, balanced),
 	U64(m_coverage, measured_ns),

@@ -66,6 +66,7 @@ struct recording *recording__new(void)
 	if (!r)
 		return NULL;
 	r->coverage.in_flight_start = M_NONE;
+	r->coverage.cold = r->coverage.cold_in_ns = M_NONE;
 	r->cost.hbprof_cpu_ns = M_NONE;
 	r->cost.rss_bytes = M_NONE;
 	r->cost.kernel_map_bytes = M_NONE;

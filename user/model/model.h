@@ -163,6 +163,8 @@ struct m_coverage {
 	u64 n[HB_FN_NR]; /* sums over the functions */
 	u64 in_flight_start, in_flight_end;
 	u64 unmatched; /* hits of return sites that ended no open call: their cost is in cost.probe_ns */
+	u64 cold;      /* entries that found the caches cold: probes cost more there */
+	u64 cold_in_ns; /* subtracted for that from the intervals, beside the calibrated cost */
 	u64 drop[HB_DROP_NR];
 	bool balanced; /* read after the probes were off: the identity must hold */
 	u64 measured_ns, wall_ns;

@@ -224,6 +224,22 @@ static void print_bias(struct view *v, const struct bias *p, bool first)
 		p->pair ? cell_ns(tot, p->total_ns) : "n/a (this pair was not calibrated)");
 }
 
+/* What was subtracted beside the figure of hot pairs, where it matters. */
+static void print_cold(struct view *v)
+{
+	const struct m_coverage *c = &v->r->coverage;
+	char calls[CELL], pct[CELL], more[CELL];
+
+	if (c->cold == M_NONE || c->cold < c->n[HB_FN_ENTRIES] / 100 || !c->cold)
+		return;
+	table__para(v, "",
+		    "%s entries (%s) found the caches cold, where a pair costs more: %s more "
+		    "inside each of those calls on average, subtracted by what the entry's "
+		    "look-ups took",
+		    cell_count(calls, c->cold), cell_pct(pct, pct_of(c->cold, c->n[HB_FN_ENTRIES])),
+		    cell_ns(more, c->cold_in_ns / c->cold));
+}
+
 static void print_versions(struct view *v)
 {
 	const struct recording *r = v->r;
@@ -265,4 +281,5 @@ void table__facts(struct view *v)
 	/* The most used first. Pairs of functions that were not called tell nobody anything. */
 	for (u32 i = 0; i < v->nr_biases && (!i || v->bias[i].calls); i++)
 		print_bias(v, &v->bias[i], !i);
+	print_cold(v);
 }

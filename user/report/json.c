@@ -219,6 +219,8 @@ static void print_coverage(struct view *v, struct jsonw *w)
 	jsonw__u64(w, "in_flight_end", c->in_flight_end);
 	jsonw__u64(w, "lost", b.lost);
 	jsonw__u64(w, "unmatched", c->unmatched);
+	jsonw__u64(w, "cold", c->cold);
+	jsonw__u64(w, "cold_in_ns", c->cold_in_ns);
 	jsonw__bool(w, "final", c->balanced);
 	jsonw__bool(w, "balanced", c->balanced && b.holds);
 	if (b.known)

@@ -494,6 +494,8 @@ static int add_coverage(struct m_coverage *to, const struct m_coverage *c)
 	err = add(&to->in_flight_start, c->in_flight_start) ? -EOVERFLOW : err;
 	err = add(&to->in_flight_end, c->in_flight_end) ? -EOVERFLOW : err;
 	err = add(&to->unmatched, c->unmatched) ? -EOVERFLOW : err;
+	err = add(&to->cold, c->cold) ? -EOVERFLOW : err;
+	err = add(&to->cold_in_ns, c->cold_in_ns) ? -EOVERFLOW : err;
 	err = add_counts(to->drop, c->drop, HB_DROP_NR) ? -EOVERFLOW : err;
 	err = add(&to->measured_ns, c->measured_ns) ? -EOVERFLOW : err;
 	err = add(&to->wall_ns, c->wall_ns) ? -EOVERFLOW : err;
@@ -594,6 +596,7 @@ static int start_header(struct recording *to, const struct recording *r)
 	to->begin_wall_ns = r->begin_wall_ns;
 	to->coverage.balanced = true;
 	to->coverage.in_flight_start = 0;
+	to->coverage.cold = to->coverage.cold_in_ns = 0;
 	to->cost = (struct m_cost){0};
 	/* What the machine did is of one recording only; the warnings of all are kept. */
 	for (u32 i = 0; !err && i < r->host.nr_facts; i++)

@@ -195,6 +195,8 @@ static void sums_since(struct recording *r, const struct recording *before)
 	for (u32 k = 0; k < HB_DROP_NR; k++)
 		c->drop[k] = less(c->drop[k], before->coverage.drop[k]);
 	c->unmatched = less(c->unmatched, before->coverage.unmatched);
+	c->cold = less(c->cold, before->coverage.cold);
+	c->cold_in_ns = less(c->cold_in_ns, before->coverage.cold_in_ns);
 	for (u32 k = 0; k < HB_CTR_LOST_NR; k++)
 		r->counters.lost[k] = less(r->counters.lost[k], before->counters.lost[k]);
 	c->measured_ns = less(c->measured_ns, before->coverage.measured_ns);

@@ -161,6 +161,22 @@ void calib__baseline(struct calib *c)
 	}
 }
 
+u64 calib_call(u32 lang, bool step, u32 n)
+{
+	const struct stub_set *s = &stubs[lang];
+
+	return time_loop(s->k[step ? HB_CLASS_STEP : HB_CLASS_BRANCH].loop,
+			 s->k[hb_cal_inside_class].entry, n);
+}
+
+bool calib_lang_used(const struct calib *c, u32 lang)
+{
+	for (u32 e = 0; e < HB_CLASS_NR; e++)
+		if (c->used[lang][e][HB_CLASS_BRANCH])
+			return true;
+	return false;
+}
+
 /* Median in ns, and half the distance between the 10th and 90th percentile. v is sorted. */
 static void summarize(u64 *v, u32 n, u32 *median, u32 *spread)
 {

@@ -27,6 +27,11 @@
 #define CALIB_GOID_OFF 16
 #define CALIB_SCAN_OFF 24
 
+/* How cold its calls are to find the caches: hot,
+ * and four more. */
+#define CALIB_LEVELS 5
+#define CALIB_SLEEPS 6 /* calls of a level in a renewal; a start takes three times as many */
+
 /* Tasks that its calls are of: the thread that calibrates, and one goroutine. */
 #define CALIB_TASKS HB_LANG_NR
 
@@ -50,6 +55,8 @@ struct calib {
 	/* Reads the BPF side's histogram so far of calibration function f. */
 	int (*read_hist)(void *arg, u32 func, enum hb_dist dist, struct hb_hist *out);
 	void *arg;
+	const volatile struct hb_cal_seen *seen; /* what the BPF side writes at each of its calls */
+	u32 cold_base_ns[HB_LANG_NR][CALIB_LEVELS]; /* of one unprobed call, by coldness */
 };
 
 /* Fills site[CALIB_SITES]. */
@@ -62,5 +69,29 @@ void calib__baseline(struct calib *c);
  */
 int calib__run(struct calib *c, u32 batches, struct hb_cal *cal, struct calib_result *out, u32 max,
 	       u32 *nr_out);
+
+/* ---- calib_cold.c: pairs of probes that are not hot, see struct hb_cold ---- */
+
+/* One call: what its entry's look-ups took, what was measured of it, what it took from outside. */
+struct calib_cold {
+	u32 seen_ns, in_ns, total_ns;
+};
+
+/* Calls that are hot, and such that are more or less cold, in any order. They are sorted. */
+struct calib_calls {
+	struct calib_cold *hot, *cold;
+	u32 nr_hot, nr_cold;
+};
+
+/* One unprobed call of each coldness: before anything is attached. It sleeps for some ms. */
+void calib__cold_baseline(struct calib *c);
+/* Measures the curves of the languages that are used: `calls` calls of each coldness. */
+void calib__cold(struct calib *c, u32 calls, struct hb_cal *cal);
+/* The curve through calls; `step`: those with an exit that is stepped, NULL: there are none. It rises, or is flat. */
+void calib_curve(struct calib_calls *branch, struct calib_calls *step,
+		 struct hb_cold out[HB_COLD_KNOTS]);
+/* ns of n calls of the function that curves are made of, in calib.c; step: with an exit that is. */
+u64 calib_call(u32 lang, bool step, u32 n);
+bool calib_lang_used(const struct calib *c, u32 lang);
 
 #endif

@@ -80,9 +80,15 @@ int session__fill_drops(struct session *s, struct recording *rec)
 			rec->coverage.drop[k] = sum;
 			continue;
 		}
+		if (k >= HB_CNT_COLD) {
+			s->cold[k - HB_CNT_COLD] = sum;
+			continue;
+		}
 		rec->coverage.unmatched += sum;
 		s->unmatched_by[k - HB_CNT_UNMATCHED] = sum;
 	}
+	rec->coverage.cold = s->cold[0];
+	rec->coverage.cold_in_ns = s->cold[HB_CNT_COLD_IN - HB_CNT_COLD];
 	free(v);
 	return err;
 }
@@ -274,7 +280,7 @@ void session__fill_cost(struct session *s, struct recording *rec)
 {
 	struct rusage ru;
 
-	rec->cost.probe_ns = unmatched_cost_ns(s);
+	rec->cost.probe_ns = unmatched_cost_ns(s) + s->cold[HB_CNT_COLD_TOTAL - HB_CNT_COLD];
 	if (rec == s->rec)
 		warn_unmatched(s, rec);
 	for (u32 i = 0; i < rec->nr_funcs; i++)

@@ -112,7 +112,8 @@ struct session {
 	u64 map_bytes;
 	/* By function: calls that were open in a process that has become another, or whose pid is another's. */
 	u64 *cut_abandoned, *cut_in_flight;
-	u64 unmatched_by[HB_CLASS_DIM]; /* coverage.unmatched by the class of the site */
+	u64 unmatched_by[HB_CLASS_DIM];	   /* coverage.unmatched by the class of the site */
+	u64 cold[HB_CNT_NR - HB_CNT_COLD]; /* counters of entries that found the caches cold */
 	u32 ras_discovered, ras_refused, sites_refused;
 	struct recording *rec; /* being filled; the caller takes it after session__stop() */
 	struct m_row *prev;    /* rows at the end of the last interval */

@@ -66,10 +66,7 @@ static int calib_site_put(struct session *s, const struct proc *self, const stru
 
 static bool lang_used(const struct session *s, u8 lang)
 {
-	for (u32 e = 0; e < HB_CLASS_NR; e++)
-		if (s->calib.used[lang][e][HB_CLASS_BRANCH])
-			return true;
-	return false;
+	return calib_lang_used(&s->calib, lang);
 }
 
 /* Only those of the languages that the plan has functions of: a probe may be dear to take off. */
@@ -163,7 +160,7 @@ static int keep_results(struct session *s, const struct calib_result *r, u32 nr)
 	return 0;
 }
 
-static int calibrate(struct session *s, u32 batches)
+static int calibrate(struct session *s, u32 batches, u32 sleeps)
 {
 	struct calib_result r[RENEW_RESULTS];
 	struct hb_cal cal = s->skel->bss->cal;
@@ -172,6 +169,8 @@ static int calibrate(struct session *s, u32 batches)
 
 	if (err)
 		return err;
+	if (sleeps)
+		calib__cold(&s->calib, sleeps, &cal);
 	/* Word by word: a handler may read between two of them, never half of one. */
 	s->skel->bss->cal = cal;
 	return keep_results(s, r, nr);
@@ -182,7 +181,7 @@ int session__recalibrate(struct session *s)
 	int err;
 
 	bystanders__match(s);
-	err = calibrate(s, CALIB_BATCHES);
+	err = calibrate(s, CALIB_BATCHES, CALIB_SLEEPS);
 
 	if (err != -ENODATA)
 		return err;
@@ -209,9 +208,9 @@ static int calibrate_first(struct session *s)
 			for (u32 x = 0; x < HB_CLASS_NR; x++)
 				s->calib.used[lang][e][x] = used[lang][e][HB_CLASS_BRANCH] &&
 							    !used[lang][e][x];
-	err = calibrate(s, CALIB_BATCHES);
+	err = calibrate(s, CALIB_BATCHES, 0);
 	memcpy(s->calib.used, used, sizeof(used));
-	return err ? err : calibrate(s, 4 * CALIB_BATCHES);
+	return err ? err : calibrate(s, 4 * CALIB_BATCHES, 3 * CALIB_SLEEPS);
 }
 
 int session__calibrate(struct session *s)
@@ -221,10 +220,12 @@ int session__calibrate(struct session *s)
 
 	s->calib.read_hist = read_calib_hist;
 	s->calib.arg = s;
+	s->calib.seen = &s->skel->bss->cal_seen;
 	calib_mark_used(s);
 	for (u32 lang = 0; lang < HB_LANG_NR; lang++)
 		any |= wanted[lang] = lang_used(s, lang);
 	calib__baseline(&s->calib);
+	calib__cold_baseline(&s->calib);
 	if (!any)
 		return 0; /* session__calibrate_new(), when there is something */
 	err = calib_attach(s, wanted);

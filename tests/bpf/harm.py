@@ -181,7 +181,7 @@ print("PID", os.getpid()); print("READY", flush=True)
 sys.stdin.readline()
 for i in range(200):
     c.cJSON_Delete(c.cJSON_Parse(b"[1,2,3]"))
-    time.sleep(0.001)
+    time.sleep(0.005)
 print("DONE", flush=True)
 sys.stdin.readline()
 os.execv("/bin/sleep", ["sleep", "1000"])

@@ -292,7 +292,7 @@ static void test_a_shift_of_5_percent_is_found(void **state)
 	assert_true(found >= least(0.92, times));
 	wrong = 0;
 	found = find_shift(10, 60, 0.5, times, &wrong);
-	assert_true(found >= least(0.92, times));
+	assert_true(found >= least(0.95, times));
 	wrong = 0;
 	times = draws() > SHORT_DRAWS ? draws() / 4 : SHORT_DRAWS / 2;
 	found = find_shift(100, 60, 0.5, times, &wrong);

@@ -90,15 +90,18 @@ static void fit_factor(struct pool *p, const struct pool_row *row, u32 nr)
 
 /*
  * The mean of the sum has 1 / n of the factor of the terms' variance; so much does subtracting it take from
- * the correlation at any lag.
+ * the correlation at any lag. Less a standard error of rows that are independent of each other: steady rows
+ * would have a level that moves by what chance makes of ten correlations.
  */
 static double fit_lasting(const struct pool_row *row, u32 nr, double factor)
 {
-	double sum = 0;
+	double sum = 0, terms = 0;
 
-	for (u32 i = 0; i < nr; i++)
+	for (u32 i = 0; i < nr; i++) {
 		sum += (row[i].var.lasting + factor / row[i].nr_blocks) / nr;
-	return fmin(fmax(sum, 0), 1);
+		terms += row[i].nr_blocks;
+	}
+	return fmin(fmax(sum - 1 / sqrt(terms), 0), 1);
 }
 
 void pool__fit(struct pool *p, const struct pool_row *row, u32 nr)

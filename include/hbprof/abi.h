@@ -255,6 +255,8 @@ struct hb_frame {
 	u16 cold_in_ns; /* as its entry found the caches cold: see struct hb_cold */
 	u16 cold_total_ns;
 	u16 cold_step_ns;
+	u32 cost_ns; /* of its pair, when it has ended: see end_cost() in codec.bpf.c */
+	u32 pad;
 };
 
 /* What a task has in flight. */

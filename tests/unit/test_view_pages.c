@@ -337,6 +337,22 @@ static void test_the_machine_has_a_line_where_there_is_room(void **state)
 	view__fini(&v);
 }
 
+static void test_the_cost_line_tells_what_is_subtracted_and_how_much_more_of_cold_calls(void **state)
+{
+	struct recording *r = view_reading(0);
+	struct live_view v;
+
+	r->coverage.cold = 50000;
+	r->coverage.cold_in_ns = 50000ull * 400;
+	view__init(&v);
+	update(&v, r);
+	assert_shows(&v, &wide,
+		     "push+branch 613ns +-12ns a call subtracted, 400ns more of cold ones");
+	update(&v, view_reading(1));
+	assert_hides(&v, &wide, "of cold ones");
+	view__fini(&v);
+}
+
 static void test_a_cpu_that_lies_about_its_name_does_not_reach_the_terminal_raw(void **state)
 {
 	struct recording *r = view_reading(0);
@@ -422,6 +438,8 @@ int main(void)
 		cmocka_unit_test(test_time_on_and_off_the_cpu_is_the_third_set_of_columns),
 		cmocka_unit_test(test_notes_below_counters_scroll_with_their_rows),
 		cmocka_unit_test(test_the_machine_has_a_line_where_there_is_room),
+		cmocka_unit_test(
+			test_the_cost_line_tells_what_is_subtracted_and_how_much_more_of_cold_calls),
 		cmocka_unit_test(
 			test_a_cpu_that_lies_about_its_name_does_not_reach_the_terminal_raw),
 		cmocka_unit_test(

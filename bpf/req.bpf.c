@@ -188,8 +188,31 @@ static __always_inline void this_task(u64 pid_tgid, struct hb_frame_key *key, u6
 		bpf_probe_read_user(goid, sizeof(*goid), (void *)(g + req_goid_off));
 }
 
+/*
+ * net/http reads ahead while a handler runs, in a goroutine of its own (connReader.backgroundRead()); over TLS
+ * that may take all of the next request, which the other one then serves without a read. So that one, which
+ * has read from this connection last, goes along to the new exchange.
+ */
+static __always_inline void take_along(struct hb_req_conn *c, const struct conn_id *id,
+				       const struct hb_frame_key *by)
+{
+	struct hb_frame_key key = {.tgid = by->tgid, .task = c->reader};
+	struct hb_req_task *rt;
+	struct hb_req_tie *tie;
+
+	if (c->side != HB_REQ_SERVER || by->task == c->reader)
+		return;
+	/* Threads have small numbers: none of them reads for another. */
+	rt = key.task >> 32 ? bpf_map_lookup_elem(&req_tasks, &key) : NULL;
+	tie = rt ? &rt->tie[HB_REQ_SERVER] : NULL;
+	if (!tie || tie->sk != id->sk || tie->ino != id->ino || tie->seq + 1 < c->seq)
+		c->reader = by->task;
+	else
+		tie->seq = c->seq;
+}
+
 /* What a task calls from here on belongs to the exchange of this connection. */
-__noinline int hb_req_tie(const struct hb_req_conn *c, const struct conn_id *id, u64 pid_tgid)
+__noinline int hb_req_tie(struct hb_req_conn *c, const struct conn_id *id, u64 pid_tgid)
 {
 	struct hb_req_task empty = {}, *rt;
 	struct hb_frame_key key = {};
@@ -199,6 +222,7 @@ __noinline int hb_req_tie(const struct hb_req_conn *c, const struct conn_id *id,
 	if (!c || !id)
 		return 0;
 	this_task(pid_tgid, &key, &goid);
+	take_along(c, id, &key);
 	rt = bpf_map_lookup_elem(&req_tasks, &key);
 	if (!rt) {
 		bpf_map_update_elem(&req_tasks, &key, &empty, BPF_NOEXIST);

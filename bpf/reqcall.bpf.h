@@ -14,18 +14,12 @@
 #include "reqrow.bpf.h"
 
 /* The connection that the tie means, unless it is over or another one by now. */
-static __always_inline struct hb_req_conn *tied_conn(struct hb_req_tie *tie, bool handles)
+static __always_inline struct hb_req_conn *tied_conn(const struct hb_req_tie *tie)
 {
 	u64 sk = tie->sk;
 	struct hb_req_conn *c = sk ? bpf_map_lookup_elem(&req_conns, &sk) : NULL;
 
-	if (!c || c->ino != tie->ino)
-		return NULL;
-	/* net/http reads ahead in a goroutine of its own (connReader.backgroundRead()), which over TLS takes all of
-	 * the next request: who then handles it has not read it. */
-	if (handles && c->seq == tie->seq + 1)
-		tie->seq = c->seq;
-	return c->seq == tie->seq ? c : NULL;
+	return c && c->ino == tie->ino && c->seq == tie->seq ? c : NULL;
 }
 
 static __always_inline void count_call(u32 calls, u64 ns)
@@ -114,9 +108,9 @@ static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t,
 	if (!rt || (rt->goid && t->goid && rt->goid != t->goid))
 		return NULL;
 	*why = HB_REQ_LATE_CALLS;
-	c = tied_conn(&rt->tie[HB_REQ_SERVER], t->active & req_handler_groups);
+	c = tied_conn(&rt->tie[HB_REQ_SERVER]);
 	if (!c)
-		c = tied_conn(&rt->tie[HB_REQ_CLIENT], false);
+		c = tied_conn(&rt->tie[HB_REQ_CLIENT]);
 	if (!c)
 		return NULL;
 	if (c->state > HB_REQ_OLD_ANSWERED && c->state != HB_REQ_MULTIPLEXED)

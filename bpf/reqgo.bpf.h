@@ -60,8 +60,8 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 	if (rt && rt->goid && goid && rt->goid != goid)
 		rt = NULL;
 	if (rt) {
-		client = tied_conn(&rt->tie[HB_REQ_CLIENT], false);
-		server = tied_conn(&rt->tie[HB_REQ_SERVER], t && t->active & req_handler_groups);
+		client = tied_conn(&rt->tie[HB_REQ_CLIENT]);
+		server = tied_conn(&rt->tie[HB_REQ_SERVER]);
 	}
 	charge_start(s, t, server ? server : client);
 	if (t && !(t->goid && goid && t->goid != goid) && t->active & req_handler_groups)

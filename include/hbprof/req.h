@@ -68,6 +68,7 @@ enum hb_req_state {
 struct hb_req_conn {
 	u64 ino;       /* of the socket; another one is another connection at the same address */
 	u64 accept_ns; /* accepted or connected at; 0: before recording began, or data came */
+	u64 reader;    /* the task whose reads it is served by; 0: none has read yet */
 	u64 begin_ns;  /* of the exchange */
 	u64 last_ns;   /* of its last byte out; valid while HB_REQ_ENDING */
 	u64 first_ns;  /* from begin_ns to its first byte out */

@@ -116,6 +116,15 @@ static const char *cell_share(char buf[CELL], const struct view *v, const struct
 	return buf;
 }
 
+/* Is there a process whose stops of the world are known? Else there is no such column. */
+static bool sees_stops(const struct m_requests *r)
+{
+	for (u32 i = 0; i < r->nr_procs; i++)
+		if (r->proc[i].stops_seen)
+			return true;
+	return false;
+}
+
 static void add_row(struct view *v, const struct m_request *q, struct grid *grid)
 {
 	const struct recording *r = v->r;
@@ -147,7 +156,8 @@ static void add_row(struct view *v, const struct m_request *q, struct grid *grid
 	snprintf(text[C_CALLS], CELL, "%.3g", (double)q->codec_calls / (double)n);
 	at[C_CALLS] = q->children || lost_calls_pct(r) > REQUESTS_MAX_LOST_PCT ? "n/a"
 									       : text[C_CALLS];
-	at[C_STOPPED] = cell_pct(text[C_STOPPED], stopped_pct(q));
+	if (sees_stops(r->requests))
+		at[C_STOPPED] = cell_pct(text[C_STOPPED], stopped_pct(q));
 	at[C_IN] = io ? cell_bytes(text[C_IN], q->bytes_in) : NULL;
 	at[C_OUT] = io ? cell_bytes(text[C_OUT], q->bytes_out) : NULL;
 	grid__row(grid, at);

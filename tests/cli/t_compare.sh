@@ -74,6 +74,7 @@ like "$(compare run1.hbp run2.hbp : base.hbp)" 'one run against several: its spr
     "one run against several is refused"
 refused "captures with nothing in common are told" 1 'nothing to compare: no function has calls' \
     compare base.hbp other.hbp
+like "$(compare base.hbp other.hbp 2>&1)" 'other has wire encode other.org/wire.Pack[012], wire' "with what each has"
 refused "a codec that is in none is told" 1 'of the codecs asked for' \
     compare base.hbp fast.hbp --codec cJSON
 

@@ -42,21 +42,45 @@ static void test_two_kernels_of_simdjson_are_two_implementations(void **state)
 	pair__fini(&p);
 }
 
+/* All calls of the row have others inside, which take that share of their time. */
+static void put_inside(struct m_row *row, double share)
+{
+	struct m_dist *leaf = &row->dist[HB_DIST_LEAF], *exc = &row->dist[HB_DIST_OUTER_EXC];
+
+	row->dist[HB_DIST_OUTER] = *leaf;
+	m_dist__init(leaf);
+	exc->count = row->count;
+	exc->sum_ns = (u64)((1 - share) * (double)row->dist[HB_DIST_OUTER].sum_ns);
+}
+
 /* As sonic's fallback to encoding/json, and encoding/json on top of its second version. */
 static void test_a_codec_that_calls_another_one_on_one_side_only_is_told(void **state)
 {
-	struct m_dist empty;
-	struct m_row *row;
 	struct pair p;
 
 	pair__init(&p, 1, 30, 5000);
-	row = &p.r[1]->row[0];
-	m_dist__init(&empty);
-	row->dist[HB_DIST_OUTER] = row->dist[HB_DIST_LEAF];
-	row->dist[HB_DIST_LEAF] = empty;
+	put_inside(&p.r[1]->row[0], 0.67);
 	pair__build(&p, &pair_plain);
-	assert_warns(&p, "Marshal000: 0% of its calls in A and 100% in B contain calls of other "
+	assert_warns(&p, "Marshal000: 0% of its time in A and 67% in B is in calls of other "
 			 "measured functions: another implementation under the same name");
+	pair__fini(&p);
+}
+
+/* As sonic's JIT: all of its calls have calls inside, and in the fallback, too. */
+static void test_entries_of_the_same_codec_inside_do_not_hide_another_one(void **state)
+{
+	struct pair p;
+
+	pair__init(&p, 1, 30, 5000);
+	put_inside(&p.r[0]->row[0], 0);
+	put_inside(&p.r[1]->row[0], 0.67);
+	pair__build(&p, &pair_plain);
+	assert_warns(&p, "Marshal000: 0% of its time in A and 67% in B is in calls");
+	pair__fini(&p);
+	pair__init(&p, 1, 30, 5000);
+	put_inside(&p.r[1]->row[0], 0);
+	pair__build(&p, &pair_plain);
+	assert_int_equal(p.c.nr_warnings, 0);
 	pair__fini(&p);
 }
 
@@ -104,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_kernels_of_simdjson_are_two_implementations),
 		cmocka_unit_test(test_a_codec_that_calls_another_one_on_one_side_only_is_told),
+		cmocka_unit_test(test_entries_of_the_same_codec_inside_do_not_hide_another_one),
 		cmocka_unit_test(test_another_version_of_a_library_is_told),
 		cmocka_unit_test(test_other_lists_of_codecs_and_other_releases_are_told),
 		cmocka_unit_test(test_the_same_implementation_and_list_need_no_warning),

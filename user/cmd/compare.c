@@ -14,13 +14,16 @@
 #include "cmd/filearg.h"
 #include "cmd/output.h"
 #include "cmd/overwrite.h"
+#include "model/text.h"
 #include "report/compare.h"
 #include "report/report.h"
 #include "util/log.h"
+#include "util/strbuf.h"
 #include "util/units.h"
 
 #define MAX_FILTERS 64
 #define MAX_LABEL   64
+#define SHOWN	    6 /* functions of a capture that has nothing in common with another */
 
 struct compare_args {
 	const char *output; /* NULL, "-": stdout */
@@ -335,6 +338,30 @@ static int threshold(const struct compare *c, const struct compare_args *a)
 	return EXIT_DONE;
 }
 
+/* What a side has, by which the reader sees why it is nothing that another one has. */
+static void say_what_is_there(const struct compare *c, u32 side)
+{
+	struct strbuf b;
+	u32 nr = 0;
+
+	strbuf__init(&b, 1u << 20);
+	for (u32 i = 0; i < c->nr_rows; i++) {
+		const struct compare_row *row = &c->row[i];
+
+		if (!row->in[side] || row->key.size_class != KEY_ANY_SIZE || nr++ >= SHOWN)
+			continue;
+		strbuf__adds(&b, nr > 1 ? ", " : "");
+		text_add_escaped(&b, row->key.codec);
+		strbuf__addc(&b, ' ');
+		text_add_escaped(&b, row->key.op);
+		strbuf__addc(&b, ' ');
+		text_add_escaped(&b, row->key.name);
+	}
+	log_err("%s has %s%s", c->side[side].label, b.s ? b.s : "no calls",
+		nr > SHOWN ? " and more" : "");
+	strbuf__fini(&b);
+}
+
 static int compare_and_print(struct compare_args *a)
 {
 	struct compare c;
@@ -348,6 +375,8 @@ static int compare_and_print(struct compare_args *a)
 	if (!c.nr_common) {
 		log_err("nothing to compare: no function%s has calls in %s and in another capture",
 			a->opts.nr_codecs ? " of the codecs asked for" : "", a->side[0].label);
+		for (u32 i = 0; i < c.nr_sides; i++)
+			say_what_is_there(&c, i);
 		compare__fini(&c);
 		return EXIT_FAILED;
 	}

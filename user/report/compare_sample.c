@@ -45,8 +45,9 @@ int sample__add_row(struct sample *s, const struct m_row *row, const struct m_fu
 		s->func = f;
 	if (__builtin_add_overflow(s->count, row->count, &s->count))
 		s->count = M_NONE - 1;
-	if (__builtin_add_overflow(s->outer, row->dist[HB_DIST_OUTER].count, &s->outer))
-		s->outer = M_NONE - 1;
+	/* Entries of the same codec are inside as well, and take nothing from what is its own. */
+	s->inside_ns += (double)row->dist[HB_DIST_OUTER].sum_ns -
+			(double)row->dist[HB_DIST_OUTER_EXC].sum_ns;
 	for (u32 i = 0; i < HB_CTRS; i++)
 		m_ctr__merge(&s->ctr[i], &row->ctr[i]);
 	if (row->size_class < HB_SIZE_CLASSES)

@@ -32,7 +32,7 @@ struct sample {
 	const struct m_func *func; /* NULL: the recording does not have the row */
 	struct m_dist dist;	   /* inclusive latency */
 	u64 count;
-	u64 outer;		  /* of these, with other measured calls inside */
+	double inside_ns;	  /* of their time, in other measured functions that they called */
 	const struct m_row **row; /* of which it is; they are the recording's */
 	u32 nr_rows;
 	size_t cap_rows;

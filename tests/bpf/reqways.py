@@ -78,6 +78,15 @@ def stream(mode):
     return r.wrong
 
 
+def datagrams():
+    """Nothing but UDP: no connection, no request, and how much was not looked at."""
+    r = script("streams.py", "udp")
+    r.is_("rows", r.report["requests"], [])
+    r.is_("connections", [r.n[k] for k in ("accepted", "connected", "found_open")], [0, 0, 0])
+    r.is_("system calls with datagrams", r.n["datagram"], 2 * r.truth["count"])
+    return r.wrong
+
+
 def over_tls(mode):
     r = Run(f"gotls -mode {mode} -n 30 -g 4")
     r.wrong += check_exact(r.report, r.lines)
@@ -96,8 +105,8 @@ def over_tls(mode):
     handlers = {x["function"]: x["count"] for x in rows(r.report, "handler")}
     for f in r.report["functions"]:
         if f["function"] in handlers:
-            r.is_(f"calls of {f['function']}", handlers[f["function"]] + f["in_flight_end"],
-                  r.truth["count"])
+            r.is_(f"calls of {f['function']}",
+                  handlers[f["function"]] + f["in_flight_end"] + f["abandoned"], r.truth["count"])
     r.is_("handlers", sum("runHandler" in name for name in handlers), int(mode == "h2"))
     r.is_("HTTP/2", r.n["multiplexed"], 2 * r.truth["connections"] if mode == "h2" else 0)
     return r.wrong
@@ -123,6 +132,7 @@ for name, sentence in (
         ("reset", "a request whose client resets the connection has no answer"),
         ("reset2", "one whose answer is cut by a reset has one")):
     test(sentence, stream, name)
+test("datagrams are counted and make no requests", datagrams)
 for name, sentence in (
         ("h2", "HTTP/2 inside of TLS makes requests of handlers alone"),
         ("offered", "HTTP/1 of clients that offer HTTP/2 is counted exactly, with a doubt"),

@@ -10,6 +10,7 @@ here, so that it just has libcjson loaded. Modes:
   close     HTTP/1.0: the server closes when it has answered
   half      the client has shut its side when it is answered
   reset     the client resets the connection instead of waiting for an answer
+  udp       datagrams, and no connection
   reset2    the client does so in the middle of its second answer
 
 LENGTH is how long the server took for a request at least.
@@ -118,14 +119,25 @@ def server(sock):
         answered(sock, ANSWER)
 
 
-LENGTH_S = {"events": EVENTS * EVENT_S, "pause": PAUSE_S, "poll": POLL_S}
+def datagrams():
+    sock = socket.socket(type=socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    child = os.fork()
+    if not child:
+        with socket.socket(type=socket.SOCK_DGRAM) as asks:
+            for _ in range(EVENTS):
+                asks.sendto(ASK, sock.getsockname())
+                assert asks.recv(4096) == ANSWER
+        os._exit(0)
+    for _ in range(EVENTS):
+        ask, back = sock.recvfrom(4096)
+        assert ask == ASK
+        sock.sendto(ANSWER, back)
+        truth["count"] += 1
+    os.waitpid(child, 0)
 
 
-def main():
-    ctypes.CDLL("libcjson.so.1")
-    listener = socket.create_server(("127.0.0.1", 0))
-    say(f"PID {os.getpid()}\nREADY")
-    sys.stdin.readline()
+def connections(listener):
     child = os.fork()
     if not child:
         for _ in range(CONNECTIONS):
@@ -137,6 +149,20 @@ def main():
             truth["connections"] += 1
             server(sock)
     os.waitpid(child, 0)
+
+
+LENGTH_S = {"events": EVENTS * EVENT_S, "pause": PAUSE_S, "poll": POLL_S}
+
+
+def main():
+    ctypes.CDLL("libcjson.so.1")
+    listener = socket.create_server(("127.0.0.1", 0))
+    say(f"PID {os.getpid()}\nREADY")
+    sys.stdin.readline()
+    if mode == "udp":
+        datagrams()
+    else:
+        connections(listener)
     say("REQUESTS rule=connection " + " ".join(f"{k}={v}" for k, v in truth.items()))
     say(f"LENGTH ns={int(LENGTH_S.get(mode, 0) * 1e9)}\nDONE")
     sys.stdin.readline()

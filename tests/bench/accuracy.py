@@ -12,6 +12,7 @@ CODECS += [("cjson_work", mode, fn, size)
            for size in ("heartbeat", "order", "device")]
 CALLS = {"heartbeat": 30000, "order": 8000, "device": 2500}
 
+PACES = ((0, 20000), (15000, 15000), (5000, 5000), (1000, 1500))
 HEAD = ["function", "case", "P50 truth", "P50 hbprof", "error %", "raw", "raw error %", "P99 truth",
         "P99 hbprof", "error %", "truth's own spread, P50, P99, %"]
 
@@ -56,6 +57,22 @@ def spins():
                           f"--probe=spin_{mode}")
 
 
+def paced():
+    """Spins of a microsecond by programs that sleep between them: what a loop knows is not in the caches."""
+    for program, mode, function in (("gojson_plain", "spin", "main.Spin"), ("spin", "push", "spin_push")):
+        iters = spin_iters(program, 1000)
+        for rate, n in PACES:
+            name = f"{program} -mode {mode} -iters {iters} -n {n}" + (f" -rate {rate}" if rate else "")
+            bare, probed = pairs(lambda: Bare(name), lambda: Probed(name, f"--probe={function}"))
+            truth = [b.latency(function)["p50"] for b in bare]
+            seen = [p.row(function)["latency"]["p50_ns"] for p in probed]
+            own = [p.latency(function)["p50"] for p in probed]
+            cold = [100 * p.report["coverage"]["cold"] / p.report["coverage"]["entries"] for p in probed]
+            yield [f"`{function}`", f"{rate:,}/s" if rate else "flat out", Sample(truth).text(),
+                   Sample(seen).text(), Sample([b - a for a, b in zip(truth, seen)]).text("{:+,.0f}"),
+                   Sample([b - a for a, b in zip(truth, own)]).text("{:+,.0f}"), Sample(cold).text()]
+
+
 def codecs():
     for program, mode, function, size in CODECS:
         yield compare(size, function, f"{program} -mode {mode} -size {size} -n {CALLS[size]}")
@@ -87,5 +104,8 @@ def run():
     say("\nns, median (least..largest) of the runs; error: median over the pairs.")
     table(HEAD, spins())
     table(HEAD, codecs())
+    say("By how long the program sleeps between its calls (P50, ns):")
+    table(["function", "calls", "truth", "hbprof", "difference", "added to the program", "cold entries, %"],
+          paced())
     say("Exclusive time of a function that calls another measured one twice (2 us each), P50, ns:")
     table(["own work", "truth", "hbprof", "difference"], exclusive())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Go programs: every entry, call, error, byte and abandoned call, against the truth they print."""
 import os
+import re
 
 from exact import Measured, Seen, check_exact, exact, parse_truth
 from live import WORK, done, skip, test
@@ -57,6 +58,13 @@ def with_other(name, function):
     return m.judge(wrong)
 
 
+def procs_told(build, want):
+    """GOMAXPROCS, out of the program's memory; a stripped one does not say where it is."""
+    m = Measured(f"{build} -mode marshal -n 200 -procs 3")
+    got = m.report["host"].get("run_gomaxprocs")
+    return m.judge([] if got and re.fullmatch(want, got) else [f"gomaxprocs is {got}"])
+
+
 def callers_small(name):
     """Calls from places that nobody could know before: none is silently lost."""
     return exact(name, may_be_unknown=True)
@@ -101,6 +109,8 @@ def main():
                  f"gojson_{build} -mode {mode} {flags}")
         test(f"{build} panicmix -n 50: counted exactly", exact,
              f"gojson_{build} -mode panicmix -n 50", left=50 * PANICMIX_LEFT)
+    test("GOMAXPROCS of a program is a fact of the recording", procs_told, "gojson_plain", "3")
+    test("GOMAXPROCS of a stripped program is n/a", procs_told, "gojson_stripped", "n/a .*")
     test("callers -n 20: an unknown return site is counted as such", callers_small,
          "gojson_plain -mode callers -n 20")
     test("callers -n 20000: return sites are found while the program runs", callers_learned,

@@ -4,9 +4,10 @@ programs of tests/workload count of themselves.
 """
 import os
 import sys
+import time
 
 from exact import Measured, check_exact
-from live import Broken, Hbprof, Workload, done, test
+from live import Broken, Hbprof, Workload, done, end, test, wait_text_original
 
 
 def rows(report, side):
@@ -146,6 +147,21 @@ def rates():
     return wrong
 
 
+def killed_in_a_window():
+    """The first window is a second after the start."""
+    wrong = []
+    with Workload("gojson_plain -mode marshal -n 1000000000 -rate 500") as w, \
+         Hbprof(w.pid, "--requests", "--sched-rates", "--no-children") as h:
+        h.wait_measuring()
+        w.go()
+        time.sleep(1.05)
+        end(h.p)
+        wrong += wait_text_original(w.pid, 20)
+        if not w.alive():
+            wrong.append("the program has ended")
+    return wrong
+
+
 test("pauses of the Go runtime are as many as it counts itself, and hold its stopping", pauses)
 test("requests that met one are exactly those of which it is known", requests_that_met_a_stop)
 test("a server in C has no such pauses, which is not 0", no_stops_to_be_seen)
@@ -153,4 +169,5 @@ for mode in ("threads", "expect"):
     test(f"context switches are those that the kernel counts, in mode {mode}", switches, mode)
 test("they are read of a process that has just ended", switches_after_the_end)
 test("gopark and mcall are counted in windows, and what overlaps these is in no latency", rates)
+test("a SIGKILL in such a window leaves the program its own code", killed_in_a_window)
 done()

@@ -145,7 +145,8 @@ u64 requests__map_bytes(const struct requests *r)
 			       (u64)HB_MAX_PROCS *
 				       (sizeof(struct hb_req_world) + sizeof(struct hb_req_rate)) +
 			       (u64)bpf_map__max_entries(r->skel->maps.req_tasks) *
-				       (sizeof(struct hb_frame_key) + sizeof(struct hb_req_task))
+				       (sizeof(struct hb_frame_key) + sizeof(struct hb_req_task)) +
+			       (u64)bpf_map__max_entries(r->skel->maps.req_queue) * 2 * sizeof(u64)
 		 : 0;
 }
 

@@ -77,8 +77,10 @@ static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb
 }
 
 /* C code that a goroutine has called runs in a thread, and what was read, the goroutine has: *key becomes its,
- * unless none has called, or what is known under its g is an earlier one's. 1: that one is in a codec call itself. */
-__noinline int hb_req_caller(struct hb_frame_key *key)
+ * unless none has called, or what is known under its g is an earlier one's. 1: that one is in a codec call itself.
+ * Static, so checked with its caller's key: Linux 6.1 takes no memory of a global function's argument for the
+ * key of a map. */
+static __noinline int hb_req_caller(struct hb_frame_key *key)
 {
 	struct hb_req_task *rt;
 	struct hb_task *t;
@@ -161,9 +163,9 @@ static __always_inline struct hb_frame *handler_of(const struct hb_task *t,
 /*
  * A codec call of this task, or of C code that it has called, to the handler's call that it works for. 1; 0: there
  * is none. That call's goroutine may end it just now: then this is lost, or the next call in its frame's place
- * has it.
+ * has it. Static for the sake of `key`, as hb_req_caller().
  */
-__noinline int hb_req_credit(const struct hb_task *t, struct hb_frame_key *key, u64 ns)
+static __noinline int hb_req_credit(const struct hb_task *t, struct hb_frame_key *key, u64 ns)
 {
 	struct hb_req_key row = {.side = HB_REQ_HANDLER};
 	struct hb_req_row *r;

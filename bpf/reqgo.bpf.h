@@ -45,6 +45,14 @@ static __always_inline struct hb_req_task *copy_entry(struct hb_frame_key *key, 
 	return bpf_map_lookup_elem(&req_tasks, key);
 }
 
+/* Who reads from a connection of HTTP/2 has no one's request by that. */
+static __always_inline struct hb_req_conn *given_conn(const struct hb_req_tie *tie)
+{
+	struct hb_req_conn *c = tied_conn(tie);
+
+	return c && c->state != HB_REQ_MULTIPLEXED ? c : NULL;
+}
+
 /* h->key.task is the goroutine that has made `made`. What is copied: ties to exchanges that are not over, and
  * the innermost handler's call that the starter has open, or works for itself. */
 static __always_inline void follow(const struct hit *h, const struct hb_image *im,
@@ -60,8 +68,8 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 	if (rt && rt->goid && goid && rt->goid != goid)
 		rt = NULL;
 	if (rt) {
-		client = tied_conn(&rt->tie[HB_REQ_CLIENT]);
-		server = tied_conn(&rt->tie[HB_REQ_SERVER]);
+		client = given_conn(&rt->tie[HB_REQ_CLIENT]);
+		server = given_conn(&rt->tie[HB_REQ_SERVER]);
 	}
 	charge_start(s, t, server ? server : client);
 	if (t && !(t->goid && goid && t->goid != goid) && t->active & req_handler_groups)

@@ -47,6 +47,14 @@ def handled(mode, untied, **by_request):
     return m.judge(wrong)
 
 
+def by_perf_events(*args, **by_request):
+    os.environ["HBPROF_ATTACH"] = "perf"
+    try:
+        return handled(*args, **by_request)
+    finally:
+        del os.environ["HBPROF_ATTACH"]
+
+
 def without_it():
     m = Measured("goserver -mode relay -n 200 -g 4 -ns 1000", "--requests", "--no-children")
     wrong = check_exact(m.report, m.lines)
@@ -132,6 +140,8 @@ test("so are those of one that such a goroutine has started", handled, "relay", 
 test("and those of several at the same time", handled, "fan", 0, calls=3, elsewhere=2, parallel=1)
 test("those of goroutines that were there before are said to be untied", handled, "pool", 1000, calls=0,
      elsewhere=0, parallel=0)
+test("goroutines are followed by probes that are perf events, too", by_perf_events, "relay", 0, calls=2,
+     elsewhere=2, parallel=0)
 test("without the option none of them is followed", without_it)
 test("a program in C has no goroutines to follow, which is said", no_go)
 test("a proxy's calls are of its own requests, those behind it of the other server's", proxied)

@@ -160,6 +160,20 @@ static void test_a_goroutine_in_the_g_of_another_gives_on_nothing(void **state)
 	assert_int_equal(count(HB_REQ_INHERITED), 0);
 }
 
+static void test_a_connection_of_http2_gives_on_nothing(void **state)
+{
+	struct w_task *child = w_go(18), *g = w_go(17);
+
+	in_goroutine(g);
+	conn_says("PRI * HTTP/2.0");
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	assert_int_equal(count(HB_REQ_MUXED), 1);
+	w_start(child);
+	assert_int_equal(count(HB_REQ_STARTED), 1);
+	assert_int_equal(count(HB_REQ_INHERITED), 0);
+}
+
 static void test_both_sides_are_given_on_and_the_servers_comes_first(void **state)
 {
 	struct codec c = codec_of(W_GO, 3);
@@ -570,6 +584,7 @@ int main(void)
 		G(test_a_request_that_is_over_is_not_given_on),
 		G(test_a_g_that_is_used_again_has_the_request_of_its_new_goroutine),
 		G(test_a_goroutine_in_the_g_of_another_gives_on_nothing),
+		G(test_a_connection_of_http2_gives_on_nothing),
 		G(test_both_sides_are_given_on_and_the_servers_comes_first),
 		G(test_what_a_started_goroutine_reads_itself_does_not_take_it_from_the_request),
 		G(test_a_timers_goroutine_has_no_starter),

@@ -30,7 +30,7 @@
 /* How cold its calls are to find the caches: hot,
  * and four more. */
 #define CALIB_LEVELS 5
-#define CALIB_SLEEPS 6 /* calls of a level in a renewal; a start takes three times as many */
+#define CALIB_SLEEPS 6 /* calls of a level in a renewal; a start takes twice as many */
 
 /* Tasks that its calls are of: the thread that calibrates, and one goroutine. */
 #define CALIB_TASKS HB_LANG_NR

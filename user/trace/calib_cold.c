@@ -15,7 +15,7 @@
 #include "trace/calib.h"
 
 #define WARM	 16	    /* calls before one that is to be hot */
-#define BASE	 7	    /* unprobed calls of a level */
+#define BASE	 5	    /* unprobed calls of a level */
 #define SAMPLES	 32	    /* of a level, at most */
 #define COLD_MAX 50000	    /* ns; a frame keeps 16 bits */
 #define OTHER	 (1U << 20) /* bytes of other work, as much as a core's second cache may have */

@@ -210,7 +210,7 @@ static int calibrate_first(struct session *s)
 							    !used[lang][e][x];
 	err = calibrate(s, CALIB_BATCHES, 0);
 	memcpy(s->calib.used, used, sizeof(used));
-	return err ? err : calibrate(s, 4 * CALIB_BATCHES, 3 * CALIB_SLEEPS);
+	return err ? err : calibrate(s, 4 * CALIB_BATCHES, 2 * CALIB_SLEEPS);
 }
 
 int session__calibrate(struct session *s)

@@ -14,7 +14,7 @@ sys.path.insert(0, f"{vm.HERE}/../bpf")
 from live import done, ok, skip, test, tmp  # noqa: E402
 
 PROGRAMS = ("hbprof", "workload/counted", "workload/gojson_stripped")
-CALLS = 120
+CALLS = 60
 C = f"--probe counted_switch --no-stacks' counted -mode switch -n {CALLS}"
 GO = f"--no-stacks' gojson_stripped -mode counted -n {CALLS} -rate 1000 -size order"
 # While the calls are made, as many processes as there are CPUs never sleep.
@@ -27,9 +27,10 @@ burn() {{
     done
 }}
 contended() {{
-    burn "$1" &
-    burn "$1" &
+    burn "$1" & one=$!
+    burn "$1" & two=$!
     measure "$@"
+    kill $one $two 2>/dev/null
 }}
 contended kept '--counters=instructions,context-switches --sched {C}
 contended lost '--counters=instructions,context-switches {C}

@@ -14,6 +14,7 @@
 
 #include <hbprof/abi.h>
 
+#include "pidns.bpf.h"
 #include "reqmaps.bpf.h"
 #include "shared.bpf.h"
 
@@ -108,9 +109,10 @@ SEC("raw_tp/sched_process_fork")
 int hb_fork(u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
-	u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid), yes = 1;
+	u32 from = task_tgid(parent), to = task_tgid(child), yes = 1;
 
-	if (from == to || !is_followed(from))
+	/* A child in a namespace inside of hbprof's is no target, see session.c. */
+	if (from == to || !to || !is_followed(from))
 		return 0;
 	if (bpf_map_update_elem(&followed, &to, &yes, BPF_ANY))
 		lost();
@@ -127,9 +129,11 @@ int hb_fork(u64 *ctx)
 SEC("raw_tp/sched_process_exec")
 int hb_exec(u64 *ctx)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = current_pid_tgid() >> 32;
 	bool follow = is_followed(tgid);
 
+	if (!tgid)
+		return 0;
 	if (follow) {
 		measured_no_more(tgid);
 		child_ends(tgid);
@@ -144,7 +148,7 @@ SEC("raw_tp/sched_process_exit")
 int hb_exit(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
-	u32 tgid = BPF_CORE_READ(p, tgid);
+	u32 tgid = task_tgid(p);
 
 	if (!is_followed(tgid) || BPF_CORE_READ(p, signal, live.counter) > 0)
 		return 0;

@@ -13,6 +13,7 @@
 #include <hbprof/abi.h>
 #include <hbprof/req.h>
 
+#include "pidns.bpf.h"
 #include "shared.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -38,7 +39,7 @@ int hb_switches(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	proc = target_index(task->tgid);
+	proc = target_index(task_tgid(task));
 	key = proc;
 	sw = proc < 0 ? NULL : bpf_map_lookup_elem(&req_switches, &key);
 	if (!sw)

@@ -185,6 +185,24 @@ struct socket {
 	struct sock *sk;
 };
 
+struct ns_common {
+	unsigned int inum; /* the inode number of /proc/PID/ns/... */
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;    /* of its innermost namespace; 0: the machine's first one */
+	struct upid numbers[]; /* one for each level. One element up to 6.4 */
+};
+
 struct task_struct {
 	unsigned int __state; /* 0: TASK_RUNNING */
 	struct mm_struct *mm;
@@ -192,6 +210,8 @@ struct task_struct {
 	struct files_struct *files;
 	pid_t pid;	    /* a thread */
 	pid_t tgid;	    /* a process */
+	struct task_struct *group_leader; /* its first thread */
+	struct pid *thread_pid;
 	u64 start_time;	    /* CLOCK_MONOTONIC ns */
 	u64 start_boottime; /* CLOCK_BOOTTIME ns: field 22 of /proc/PID/stat, which is in ticks */
 	long unsigned int nvcsw;   /* voluntary context switches */

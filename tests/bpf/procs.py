@@ -456,6 +456,28 @@ def run_command(argv, *options, **kw):
     return report, r.returncode, r.stdout, r.stderr
 
 
+def in_a_container():
+    """hbprof is process 1 of a PID namespace: its ids mean other processes to the kernel."""
+    path = os.path.join(tmp, "contained.hbp")
+    fifo = os.path.join(tmp, "contained.fifo")
+    os.mkfifo(fifo)
+    inside = f"cat {fifo} | {WORK}/cjson_work -mode parse -n 300; true"
+    p = start(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", HBPROF, "run", "-v", "-o",
+               path, "--format", "json", "--", "sh", "-c", inside],
+              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        pid = int(Lines(p.stderr, "hbprof").until(r"measuring process (\d+), too")[1])
+        with open(fifo, "w") as f:
+            f.write("\n")
+        p.wait(live.DEADLINE_S)
+    finally:
+        end(p)
+    r = run([HBPROF, "report", "--format", "json", path])
+    report = parse_report(r.returncode, r.stdout, r.stderr)
+    got = calls_by_pid(report, "cJSON_Parse")
+    return check_balance(report) + ([] if got == {pid: 300} else [f"{got}, truth 300 of {pid}"])
+
+
 def told_of(report):
     """How many processes the report knows of: measured ones, and those that had ended too soon."""
     gone = [re.match(r"(\d+) process(?:es)? had ended before", w) for w in report["warnings"]]
@@ -652,6 +674,7 @@ def main():
         skip(sentence, "no cgroup2 that can be written to")
     test("a forked child is counted exactly from its own probes on", forked)
     test("children that call at once are told of, and their parent is counted exactly", fork_server, 20)
+    test("in a container, what a command starts is measured", in_a_container)
     test("the recording ends with the last child", parent_ends)
     test("a process that becomes another program", becomes, C, "cJSON_Parse", 300)
     if go:

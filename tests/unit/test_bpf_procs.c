@@ -106,6 +106,8 @@ static int setup(void **state)
 	memset(hot_procs, 0, sizeof(hot_procs));
 	cfg_tgid = 0;
 	cfg_all_execs = false;
+	cfg_pidns_ino = 0;
+	kernel.pidns_shift = 0;
 	proc_events_lost = 0;
 	return 0;
 }
@@ -125,6 +127,42 @@ static void test_a_child_of_a_followed_process_is_followed_and_told(void **state
 		task(2, OTHER, OTHER)); /* its own child, before anyone has looked at it */
 	check_told(HB_PROC_FORK, OTHER, CHILD);
 	check_silent();
+}
+
+/* A container's process 7 is 100 to the machine, where 7 is somebody else. */
+static void test_processes_have_the_ids_of_the_namespace_that_hbprof_is_in(void **state)
+{
+	static struct pid_namespace first = {{1}}, own = {{99}}, inner = {{77}};
+	static union {
+		struct pid pid;
+		u8 room[sizeof(struct pid) + 3 * sizeof(struct upid)];
+	} ids[3];
+	struct task_struct *parent = task(0, PARENT, PARENT), *child = task(1, CHILD, CHILD);
+
+	for (u32 i = 0; i < 3; i++) {
+		ids[i].pid.level = i < 2 ? 1 : 2;
+		ids[i].pid.numbers[0] = (struct upid){(int)(PARENT + i), &first};
+		ids[i].pid.numbers[1] = (struct upid){(int)(7 + i), &own};
+		ids[i].pid.numbers[2] = (struct upid){1, &inner};
+		task(i, PARENT + i, PARENT + i);
+		task_of[i].group_leader = &task_of[i];
+		task_of[i].thread_pid = &ids[i].pid;
+	}
+	cfg_pidns_ino = kernel.pidns_ino = 99;
+	kernel.pidns_shift = PARENT - 7;
+	follow(7);
+	fork_of(parent, child);
+	check_told(HB_PROC_FORK, 8, 7);
+	fork_of(parent, &task_of[2]); /* in a namespace inside */
+	check_silent();
+	exec_of(PARENT + 1);
+	check_told(HB_PROC_EXEC, 8, 0);
+	kernel.pidns_ino = 98; /* of the same number elsewhere */
+	cfg_all_execs = true;
+	exec_of(PARENT + 1);
+	check_silent();
+	exit_of(child);
+	assert_int_equal(kernel__map_nr(&followed), 1);
 }
 
 static void test_a_new_thread_is_no_child(void **state)
@@ -241,6 +279,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_a_child_of_a_followed_process_is_followed_and_told),
+		T(test_processes_have_the_ids_of_the_namespace_that_hbprof_is_in),
 		T(test_a_new_thread_is_no_child),
 		T(test_a_child_in_its_parents_memory_is_told_when_it_execs),
 		T(test_nothing_is_told_of_processes_that_are_not_followed),

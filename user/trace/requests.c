@@ -159,8 +159,7 @@ int requests__new(struct hbprof_bpf *skel, const struct plan *plan, struct reque
 	r->skel = skel;
 	r->plan = plan;
 	requests__learn(r);
-	/* The iterator knows processes by their ids in the machine's first PID namespace. */
-	if (!skel->rodata->cfg_pidns_ino && switches__new(skel, &r->switches))
+	if (switches__new(skel, &r->switches))
 		log_info("context switches of processes cannot be read on this kernel");
 	*out = r;
 	return 0;

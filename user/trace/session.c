@@ -114,19 +114,6 @@ bool session__sees_pid(pid_t pid)
 	return !stat(path, &target) && target.st_ino == st.st_ino;
 }
 
-/* What the tracepoints tell are the machine's process ids. */
-static bool can_follow(struct session *s)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PIDNS_INO)
-		return true;
-	session__warn(s,
-		      "processes that start later are not measured: hbprof runs in a PID namespace "
-		      "of its own (a container?); outside of it they can be");
-	return false;
-}
-
 /*
  * In a PID namespace of its own (a container), hbprof and the programs would know the same process by
  * different ids. The programs are told to use the namespace's. The kernel compares with its own
@@ -405,7 +392,7 @@ int session__open(struct plan *plan, const struct session_opts *o, struct sessio
 	err = s->rec ? session__choose(s, o->max_sites) : -ENOMEM;
 	if (err)
 		goto out;
-	follow__init(&s->follow, o->follow && can_follow(s));
+	follow__init(&s->follow, o->follow);
 	err = session__sizes(s, o);
 	if (!err)
 		err = session__open_counters(s, o->counters, o->sched);

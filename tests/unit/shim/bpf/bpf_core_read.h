@@ -14,4 +14,7 @@
 #define CORE_READ_N(_1, _2, _3, n, ...) CORE_READ_##n
 #define BPF_CORE_READ(src, ...)		CORE_READ_N(__VA_ARGS__, 3, 2, 1, 0)(src, __VA_ARGS__)
 
+/* The BPF compiler's own: an address that is to be relocated. */
+#define __builtin_preserve_access_index(at) (at)
+
 #endif

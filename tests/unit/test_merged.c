@@ -161,6 +161,76 @@ static void test_what_does_not_fit_is_not_merged(void **state)
 	merge_refused(&p, "too large to be exact");
 }
 
+/* Written and read again, as what merges it once more would. */
+static struct recording *reread(struct recording *r)
+{
+	struct recording *back = NULL;
+	char why[512] = "", *bytes;
+	size_t len;
+
+	assert_int_equal(capture__write_mem(r, &bytes, &len), 0);
+	if (capture__read_mem(bytes, len, "all", &back, why, sizeof(why)))
+		fail_msg("%s", why);
+	free(bytes);
+	recording__free(r);
+	return back;
+}
+
+static int merge_again(const struct recording *a, const struct recording *b, char *why, size_t len)
+{
+	const struct recording *const both[] = {a, b};
+	const char *const names[] = {"all.hbp", "part.hbp"};
+	struct recording *out = NULL;
+	int err = recordings_merge(both, names, 2, &out, why, len);
+
+	recording__free(out);
+	return err;
+}
+
+/* The second part began long after the first one, and beyond the length of both. */
+static void test_no_part_of_a_merged_capture_is_merged_into_it_again(void **state)
+{
+	char why[512] = "";
+	struct recording *all;
+	struct pair p, later;
+
+	pair__init(&p, 1, 10, 100);
+	all = reread(merged(&p));
+	assert_int_equal(all->nr_spans, 2);
+	for (u32 k = 0; k < 2; k++) {
+		assert_int_equal(merge_again(all, p.r[k], why, sizeof(why)), -EINVAL);
+		assert_non_null(strstr(why, "its calls would count twice"));
+		assert_int_equal(merge_again(p.r[k], all, why, sizeof(why)), -EINVAL);
+	}
+	assert_int_equal(merge_again(all, all, why, sizeof(why)), -EINVAL);
+	pair__init(&later, 1, 10, 100);
+	later.r[0]->begin_wall_ns += 500000000000ULL; /* in the pause between them */
+	assert_int_equal(merge_again(all, later.r[0], why, sizeof(why)), 0);
+	pair__fini(&later);
+	recording__free(all);
+	pair__fini(&p);
+}
+
+/* Captures merged by earlier versions do not tell of what: anything later may be in them. */
+static void test_a_merged_capture_that_does_not_tell_its_parts_takes_no_later_one(void **state)
+{
+	char why[512] = "";
+	struct recording *all;
+	struct pair p, earlier;
+
+	pair__init(&p, 1, 10, 100);
+	all = merged(&p);
+	all->nr_spans = 0;
+	assert_int_equal(merge_again(all, p.r[1], why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "merge the captures that all.hbp was merged from"));
+	pair__init(&earlier, 1, 10, 100);
+	earlier.r[0]->begin_wall_ns -= 500000000000ULL;
+	assert_int_equal(merge_again(all, earlier.r[0], why, sizeof(why)), 0);
+	pair__fini(&earlier);
+	recording__free(all);
+	pair__fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +240,9 @@ int main(void)
 		cmocka_unit_test(
 			test_merged_handlers_stay_such_and_requests_are_said_to_be_left_out),
 		cmocka_unit_test(test_what_does_not_fit_is_not_merged),
+		cmocka_unit_test(test_no_part_of_a_merged_capture_is_merged_into_it_again),
+		cmocka_unit_test(
+			test_a_merged_capture_that_does_not_tell_its_parts_takes_no_later_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

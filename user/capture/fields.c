@@ -57,6 +57,12 @@ const struct field recording_fields[] = {
 	END,
 };
 
+const struct field span_fields[] = {
+	U64(m_span, begin_wall_ns),
+	U64(m_span, len_ns),
+	END,
+};
+
 const struct field target_fields[] = {
 	U32(m_target, pid, INT_MAX), U64(m_target, start_time),
 	STR(m_target, comm),	     STR(m_target, exe),

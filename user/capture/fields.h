@@ -38,9 +38,10 @@ struct field {
 extern const struct field recording_fields[], target_fields[], image_fields[], func_fields[],
 	row_fields[], dist_fields[], cal_fields[], coverage_fields[], cost_fields[],
 	stacks_fields[], counter_fields[], counters_fields[], requests_fields[], request_fields[],
-	request_codec_fields[], request_proc_fields[];
+	request_codec_fields[], request_proc_fields[], span_fields[];
 
 /* Set apart in rows, as the overflow row has neither. */
+#define KEY_MERGED	 "merged"
 #define KEY_ROW_FUNC	 "func"
 #define KEY_ROW_TARGET	 "target"
 #define KEY_ROW_OVERFLOW "overflow"

@@ -27,6 +27,7 @@
  * about 2.5 million. */
 #define MAX_VALUES  (4u << 20)
 #define MAX_TARGETS 65535u
+#define MAX_SPANS   16384u
 
 /* ---- the text ---- */
 
@@ -77,6 +78,13 @@ static cJSON *parse_text(struct readval *rd, const char *text, size_t len)
 
 /* ---- the document ---- */
 
+/* An array of the document itself. */
+static const cJSON *section(struct readval *rd, const cJSON *doc, const char *key, u64 max)
+{
+	snprintf(rd->where, sizeof(rd->where), "the document");
+	return readval__array(rd, doc, key, max);
+}
+
 static bool is_whole(const cJSON *v, int least)
 {
 	return cJSON_IsNumber(v) && v->valuedouble >= least && v->valuedouble <= 1e6 &&
@@ -109,7 +117,7 @@ static void read_version(struct readval *rd, const cJSON *doc)
 
 static void read_host(struct readval *rd, const cJSON *doc, struct m_host *h)
 {
-	const cJSON *list = readval__array(rd, doc, "host", 1024), *pair;
+	const cJSON *list = section(rd, doc, "host", 1024), *pair;
 
 	cJSON_ArrayForEach(pair, list)
 	{
@@ -136,7 +144,7 @@ static void read_host(struct readval *rd, const cJSON *doc, struct m_host *h)
 static void *read_objects(struct readval *rd, const cJSON *doc, const char *key,
 			  const struct field *f, u64 max, size_t size, u32 *nr)
 {
-	const cJSON *list = readval__array(rd, doc, key, max), *item;
+	const cJSON *list = section(rd, doc, key, max), *item;
 	char *v;
 
 	if (!list || !list->child)
@@ -185,7 +193,7 @@ static void read_row(struct readval *rd, const cJSON *from, const struct recordi
 
 static void read_rows(struct readval *rd, const cJSON *doc, struct recording *r)
 {
-	const cJSON *list = readval__array(rd, doc, "rows", MAX_VALUES), *item;
+	const cJSON *list = section(rd, doc, "rows", MAX_VALUES), *item;
 
 	if (!list || !list->child)
 		return;
@@ -269,7 +277,7 @@ static void read_interval(struct readval *rd, const cJSON *from, const struct re
 
 static void read_intervals(struct readval *rd, const cJSON *doc, struct recording *r)
 {
-	const cJSON *list = readval__array(rd, doc, "intervals", MAX_VALUES), *item;
+	const cJSON *list = section(rd, doc, "intervals", MAX_VALUES), *item;
 
 	if (!list || !list->child)
 		return;
@@ -291,7 +299,7 @@ static void read_intervals(struct readval *rd, const cJSON *doc, struct recordin
 
 static void read_warnings(struct readval *rd, const cJSON *doc, struct recording *r)
 {
-	const cJSON *list = readval__array(rd, doc, "warnings", 4096), *item;
+	const cJSON *list = section(rd, doc, "warnings", 4096), *item;
 
 	cJSON_ArrayForEach(item, list)
 	{
@@ -317,12 +325,21 @@ static void read_section(struct readval *rd, const cJSON *doc, const char *key,
 		readval__fields(rd, f, from, obj);
 }
 
+/* Absent where nothing was merged. */
+static void read_spans(struct readval *rd, const cJSON *doc, struct recording *r)
+{
+	if (!rd->rc && cJSON_GetObjectItemCaseSensitive(doc, KEY_MERGED))
+		r->span = read_objects(rd, doc, KEY_MERGED, span_fields, MAX_SPANS,
+				       sizeof(*r->span), &r->nr_spans);
+}
+
 static void read_document(struct readval *rd, const cJSON *doc, struct recording *r)
 {
 	snprintf(rd->where, sizeof(rd->where), "the document");
 	read_version(rd, doc);
 	r->version = readval__str(rd, doc, "hbprof");
 	read_section(rd, doc, "recording", recording_fields, r);
+	read_spans(rd, doc, r);
 	read_host(rd, doc, &r->host);
 	r->target = read_objects(rd, doc, "targets", target_fields, MAX_TARGETS, sizeof(*r->target),
 				 &r->nr_targets);

@@ -337,6 +337,8 @@ static void write_document(struct jsonw *w, const struct recording *r)
 	jsonw__end_array(w);
 	jsonw__str(w, "hbprof", r->version);
 	write_object(w, "recording", recording_fields, r);
+	if (r->nr_spans)
+		write_objects(w, KEY_MERGED, span_fields, r->span, r->nr_spans, sizeof(*r->span));
 	write_host(w, &r->host);
 	write_objects(w, "targets", target_fields, r->target, r->nr_targets, sizeof(*r->target));
 	write_objects(w, "images", image_fields, r->image, r->nr_images, sizeof(*r->image));

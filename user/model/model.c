@@ -179,6 +179,7 @@ void recording__free(struct recording *r)
 	free(r->attach);
 	free(r->codecs);
 	free(r->stop_reason);
+	free(r->span);
 	free(r);
 }
 

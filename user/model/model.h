@@ -205,12 +205,19 @@ struct m_stacks {
 	u32 nr_stacks;
 };
 
+/* When a recording was made, by the real-time clock. */
+struct m_span {
+	u64 begin_wall_ns, len_ns;
+};
+
 struct recording {
 	char *version; /* of hbprof */
 	char *attach;  /* "uprobe_multi" */
 	char *codecs;  /* a hash of the list of codecs that were looked for */
 	u64 begin_wall_ns, begin_mono_ns, end_mono_ns;
-	char *stop_reason; /* "interrupted", "duration", "target exited" */
+	char *stop_reason;   /* "interrupted", "duration", "target exited", "merged" */
+	struct m_span *span; /* of a merged one: when what it was merged from was recorded */
+	u32 nr_spans;	     /* 0: not merged, or by a version that did not tell */
 	struct m_host host;
 	struct m_target *target;
 	u32 nr_targets;

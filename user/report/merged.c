@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "report/merged_time.h"
+#include "report/overlap.h"
 #include "util/array.h"
 
 /* The top of a capture's counts: 2^63 - 1. */
@@ -122,39 +123,28 @@ static int check_images(struct merge *m, const struct recording *r)
 	return 0;
 }
 
-static bool share_target(const struct recording *a, const struct recording *b)
-{
-	for (u32 i = 0; i < a->nr_targets; i++)
-		for (u32 k = 0; k < b->nr_targets; k++)
-			if (a->target[i].pid == b->target[k].pid &&
-			    a->target[i].start_time == b->target[k].start_time)
-				return true;
-	return false;
-}
-
-/* By the real-time clock: the monotonic one begins anew at each boot. */
-static bool overlap(const struct recording *a, const struct recording *b)
-{
-	u64 la = a->end_mono_ns - a->begin_mono_ns, lb = b->end_mono_ns - b->begin_mono_ns;
-
-	if (a->begin_wall_ns == M_NONE || b->begin_wall_ns == M_NONE)
-		return false;
-	return a->begin_wall_ns <= b->begin_wall_ns ? b->begin_wall_ns - a->begin_wall_ns < la
-						    : a->begin_wall_ns - b->begin_wall_ns < lb;
-}
-
 /* What two recordings saw at once would count twice, one recording given twice above all. */
 static int check_distinct(struct merge *m, const struct recording *const *r,
 			  const char *const *names, u32 nr)
 {
 	for (u32 i = 0; i < nr; i++) {
-		if (!overlap(r[i], r[nr]) || !share_target(r[i], r[nr]))
+		const char *hides = recording_hides_spans(r[i])	   ? names[i]
+				    : recording_hides_spans(r[nr]) ? names[nr]
+								   : NULL;
+
+		if (!recordings_overlap(r[i], r[nr]))
 			continue;
-		snprintf(
-			m->why, m->len,
-			"cannot merge %s: it was recorded at the same time as %s, of the same process: "
-			"its calls would count twice",
-			m->name, names[i]);
+		if (hides)
+			snprintf(m->why, m->len,
+				 "cannot merge %s with %s: which may hold its calls already is not "
+				 "told; merge the captures that %s was merged from",
+				 m->name, names[i], hides);
+		else
+			snprintf(
+				m->why, m->len,
+				"cannot merge %s: it was recorded at the same time as %s, of the same "
+				"process: its calls would count twice",
+				m->name, names[i]);
 		return -EINVAL;
 	}
 	return 0;
@@ -673,6 +663,7 @@ int recordings_merge(const struct recording *const *r, const char *const *names,
 	err = start(&m, r, nr);
 	err = err ? err : start_header(m.to, r[0]);
 	err = err ? err : add_all(&m, r, names, nr);
+	err = err ? err : recordings_spans(m.to, r, nr);
 	err = err ? err : note_merge(&m, names, nr);
 out:
 	if (err == -EOVERFLOW)

@@ -72,6 +72,14 @@ is "$(compare run1.hbp run3.hbp : run2.hbp base.hbp | grep -cE ' (slower|faster)
     "runs that differ by themselves are no difference"
 like "$(compare run1.hbp run2.hbp : base.hbp)" 'one run against several: its spread is not known' \
     "one run against several is refused"
+cp base.hbp twin.hbp
+text=$(compare base.hbp twin.hbp : slow.hbp slow.hbp --metric p50 --wide)
+is "$(grep -cE ' (slower|faster)( |$)' <<<"$text")" 0 "one recording twice is not two runs"
+like "$text" 'runs of slow hold the same calls' "with the reason"
+like "$text" 'WARNING +slow: slow.hbp and slow.hbp were recorded at the same time' "and the files by name"
+HB_rc=0
+compare base.hbp twin.hbp : slow.hbp slow.hbp --fail-over 5% >/dev/null 2>&1 || HB_rc=$?
+is "$HB_rc" 1 "nor is it a result for --fail-over"
 refused "captures with nothing in common are told" 1 'nothing to compare: no function has calls' \
     compare base.hbp other.hbp
 like "$(compare base.hbp other.hbp 2>&1)" 'other has wire encode other.org/wire.Pack[012], wire' "with what each has"
@@ -155,7 +163,7 @@ else
 fi
 is "$(grep -c '&lt;script&gt;alert(&#39;&quot;&amp;\\x1b\[31m\\xff&quot;)' out.html)" 1 \
     "names that are markup are text"
-like "$(cat out.html)" 'they are one recording' "a capture against itself is named"
+like "$(cat out.html)" 'they hold the same calls' "a capture against itself is named"
 like "$(compare odd.hbp odd.hbp)" '<script>alert.*x1b\[31m' "control bytes are shown, not sent"
 
 # ---- foreign files and usage ----

@@ -242,6 +242,7 @@ static void test_runs_that_differ_make_wider_limits_than_one_run(void **state)
 
 		m.median_ns *= exp(level[i]);
 		r[i] = sim_new(1, 30);
+		r[i]->begin_wall_ns += i * 60000000000ULL;
 		sim_fill(&rng, r[i], 0, &m, 100000);
 		run[i] = (struct compare_run){r[i], "x"};
 	}

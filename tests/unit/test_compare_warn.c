@@ -123,6 +123,45 @@ static void test_the_same_implementation_and_list_need_no_warning(void **state)
 	pair__fini(&p);
 }
 
+/* Two runs at a side, the second of which may be the first again. */
+static void build_twins(struct compare *c, const struct pair *p, bool again)
+{
+	static struct compare_run run[4];
+	static struct compare_side side[2];
+
+	for (u32 k = 0; k < 4; k++)
+		run[k] = (struct compare_run){p->r[k / 2], "x.hbp"};
+	if (!again) {
+		run[1].r = p->r[1];
+		run[2].r = p->r[0];
+	}
+	side[0] = (struct compare_side){"A", run, 2};
+	side[1] = (struct compare_side){"B", run + 2, 2};
+	assert_int_equal(compare__build(c, side, 2, &pair_plain), 0);
+}
+
+static void test_a_recording_given_twice_is_not_two_runs(void **state)
+{
+	struct compare c;
+	struct pair p;
+
+	pair__init(&p, 1, 30, 5000);
+	build_twins(&c, &p, true);
+	for (u32 m = 0; m < c.nr_metrics; m++)
+		assert_int_equal(compare_cell(&c, &c.row[0], m, 1)->verdict, VERDICT_NOT);
+	assert_non_null(strstr(compare_cell(&c, &c.row[0], 0, 1)->why, "hold the same calls"));
+	compare__fini(&c);
+	/* The same calls at both sides are strange, and their ratio is true. */
+	build_twins(&c, &p, false);
+	assert_null(c.forbid[0]);
+	assert_null(c.forbid[1]);
+	assert_int_equal(compare_cell(&c, &c.row[0], 0, 1)->verdict, VERDICT_SAME);
+	p.c = c;
+	assert_warns(&p, "A and B were recorded at the same time, of the same process");
+	compare__fini(&c);
+	pair__fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_another_version_of_a_library_is_told),
 		cmocka_unit_test(test_other_lists_of_codecs_and_other_releases_are_told),
 		cmocka_unit_test(test_the_same_implementation_and_list_need_no_warning),
+		cmocka_unit_test(test_a_recording_given_twice_is_not_two_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "report/bias.h"
 #include "report/compare.h"
+#include "report/overlap.h"
 #include "util/units.h"
 
 #define SHORT_NS     10000000000ull
@@ -195,12 +196,51 @@ static int warn_software(struct compare *c, const struct run_ref *a, const struc
 			"hbprof and --codecs): a function may count as another codec, or only "
 			"be in one",
 			a->label, b->label, a->r->codecs, b->r->codecs);
-	if (!err && a->r->begin_wall_ns == b->r->begin_wall_ns &&
-	    a->r->begin_mono_ns == b->r->begin_mono_ns && a->r->begin_wall_ns != M_NONE)
-		err = compare__warn(
-			c, "%s and %s began at the same nanosecond: they are one recording",
-			a->label, b->label);
 	return err;
+}
+
+/* ---- the same calls twice ---- */
+
+/* Within a side they would be runs that do not differ: limits that are too narrow. */
+static int forbid_twins(struct compare *c, u32 side)
+{
+	const struct compare_side *s = &c->side[side];
+	char why[COMPARE_WHY];
+
+	for (u32 i = 0; i < s->nr_runs; i++) {
+		for (u32 k = 0; k < i; k++) {
+			if (!recordings_overlap(s->run[i].r, s->run[k].r))
+				continue;
+			snprintf(
+				why, sizeof(why),
+				"runs of %s hold the same calls, and tell nothing of how runs differ",
+				s->label);
+			return forbid(c, side, why) ||
+					       compare__warn(
+						       c,
+						       "%s: %s and %s were recorded at the same "
+						       "time, of the same process: one run, not two",
+						       s->label, s->run[k].file, s->run[i].file)
+				       ? -ENOMEM
+				       : 0;
+		}
+	}
+	return 0;
+}
+
+static int warn_twins(struct compare *c, u32 side)
+{
+	for (u32 other = 0; other < side; other++)
+		for (u32 i = 0; i < c->side[side].nr_runs; i++)
+			for (u32 k = 0; k < c->side[other].nr_runs; k++)
+				if (recordings_overlap(c->side[side].run[i].r,
+						       c->side[other].run[k].r))
+					return compare__warn(
+						c,
+						"%s and %s were recorded at the same time, of the same "
+						"process: they hold the same calls",
+						c->side[other].label, c->side[side].label);
+	return 0;
 }
 
 /* ---- each capture by itself ---- */
@@ -440,6 +480,8 @@ int compare__warn_headers(struct compare *c)
 	int err = 0;
 
 	for (u32 side = 0; !err && side < c->nr_sides; side++) {
+		err = forbid_twins(c, side);
+		err = err ? err : warn_twins(c, side);
 		for (u32 i = 0; !err && i < c->side[side].nr_runs; i++) {
 			b = (struct run_ref){c->side[side].run[i].r, c->side[side].label, side};
 			if (side || i) {

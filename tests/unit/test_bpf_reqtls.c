@@ -12,7 +12,8 @@ struct hello {
 
 static void put(struct hello *h, const void *bytes, u32 len)
 {
-	memcpy(h->b + h->len, bytes, len);
+	if (len)
+		memcpy(h->b + h->len, bytes, len);
 	h->len += len;
 }
 

@@ -148,6 +148,31 @@ static void test_a_file_is_replaced_by_the_whole_new_one(void **state)
 	umask(mask);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void test_a_file_that_was_kept_from_others_stays_so(void **state)
+{
+	static const mode_t old[] = {0600, 0640, 0400, 0666, 04755},
+			    want[] = {0600, 0640, 0600, 0644, 0644};
+	struct folder *f = *state;
+	mode_t mask = umask(022);
+
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+		assert_int_equal(fs_replace_file(f->path, "old", 3), 0);
+		assert_int_equal(chmod(f->path, old[i]), 0);
+		assert_int_equal(fs_replace_file(f->path, "new", 3), 0);
+		assert_int_equal(mode_of(f->path), want[i]);
+		assert_int_equal(unlink(f->path), 0);
+	}
+	umask(mask);
+}
+
 static void test_a_path_without_a_folder_is_one_of_the_current_folder(void **state)
 {
 	struct folder *f = *state;
@@ -315,6 +340,7 @@ int main(void)
 		in_folder(test_a_file_is_read_whole_up_to_the_limit),
 		cmocka_unit_test(test_files_that_tell_no_size_are_read_whole),
 		in_folder(test_a_file_is_replaced_by_the_whole_new_one),
+		in_folder(test_a_file_that_was_kept_from_others_stays_so),
 		in_folder(test_a_path_without_a_folder_is_one_of_the_current_folder),
 		in_folder(test_only_regular_files_are_replaced),
 		in_folder(test_asking_whether_a_file_can_be_replaced_changes_nothing),

@@ -145,15 +145,31 @@ static int open_folder(const char *path, const char **name)
 	return fd;
 }
 
-static int check_replaceable(int folder, const char *name)
+/* mode: what the file that is replaced allows; all, where there is none. */
+static int check_replaceable(int folder, const char *name, mode_t *mode)
 {
 	struct stat st;
 
+	*mode = 0777;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
+	*mode = st.st_mode & 0777;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
+/* A file that was kept from others stays so; its owner can always read and replace it. */
+static int narrow_mode(int fd, mode_t mode)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	mode = (st.st_mode & mode & 0777) | 0600;
+	if (mode == (st.st_mode & 0777))
+		return 0;
+	return fchmod(fd, mode) ? -errno : 0;
 }
 
 /* sudo(8): the ids of the user who ran it. (uid_t)-1 means "leave as it is" to chown. */
@@ -199,14 +215,16 @@ static int fill_temp(int fd, const char *path, const void *buf, size_t len, bool
 }
 
 static int write_into(int folder, const char *name, const char *path, const void *buf, size_t len,
-		      bool give, bool named)
+		      mode_t mode, bool give, bool named)
 {
 	struct tempfile temp;
 	int err = tempfile__open(&temp, folder, named);
 
 	if (err)
 		return err;
-	err = fill_temp(temp.fd, path, buf, len, give);
+	err = narrow_mode(temp.fd, mode);
+	if (!err)
+		err = fill_temp(temp.fd, path, buf, len, give);
 	if (!err)
 		return tempfile__rename(&temp, name);
 	tempfile__drop(&temp);
@@ -217,17 +235,18 @@ static int replace_file(const char *path, const void *buf, size_t len, bool give
 {
 	const char *name;
 	int folder, err;
+	mode_t mode;
 
 	folder = open_folder(path, &name);
 	if (folder < 0)
 		return folder;
-	err = check_replaceable(folder, name);
+	err = check_replaceable(folder, name, &mode);
 	if (err)
 		goto out;
-	err = write_into(folder, name, path, buf, len, give, false);
+	err = write_into(folder, name, path, buf, len, mode, give, false);
 	/* A sandbox may allow a file without a name, and forbid to give it one. */
 	if (err)
-		err = write_into(folder, name, path, buf, len, give, true);
+		err = write_into(folder, name, path, buf, len, mode, give, true);
 	if (!err)
 		fsync(folder); /* the new name; without it a power cut may show the old file */
 	tempfiles__sweep(folder);
@@ -251,11 +270,12 @@ int fs_check_replace(const char *path)
 	struct tempfile temp;
 	const char *name;
 	int folder, err;
+	mode_t mode;
 
 	folder = open_folder(path, &name);
 	if (folder < 0)
 		return folder;
-	err = check_replaceable(folder, name);
+	err = check_replaceable(folder, name, &mode);
 	if (!err)
 		err = tempfile__open(&temp, folder, false);
 	if (!err)

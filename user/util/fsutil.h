@@ -15,7 +15,8 @@ int fs_read_file_at(int dir_fd, const char *path, size_t max, char **out, size_t
 int fs_write_all(int fd, const void *buf, size_t len);
 /*
  * Writes a new file in the folder of path and puts it in the place of path: a reader sees the old or the
- * whole new one (tempfile.h). O_EXCL, O_NOFOLLOW, mode 0644 less the umask, and owned by SUDO_UID:SUDO_GID when run by
+ * whole new one (tempfile.h). O_EXCL, O_NOFOLLOW, mode 0644 less the umask and less what the file that it
+ * replaces denies to others, and owned by SUDO_UID:SUDO_GID when run by
  * sudo: hbprof runs as root in a user's folder.
  *
  * 0 or -errno; nothing is left behind on failure. What is not a regular file is not replaced:

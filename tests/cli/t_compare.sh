@@ -175,10 +175,13 @@ refused "a file of another kind is refused" 1 'not an hbprof capture' compare ba
 refused "one capture is a usage error" 2 'two captures or more' compare base.hbp
 refused "an empty side is a usage error" 2 "side of a ':'" compare base.hbp : : fast.hbp
 refused "a colon at the end is a usage error" 2 "behind the last ':'" compare base.hbp : fast.hbp :
-refused "an unknown metric is a usage error" 2 'unknown metric' compare base.hbp fast.hbp --metric p42
+refused "an unknown metric is a usage error" 2 'unknown metric.*or a counter' compare base.hbp fast.hbp --metric p42
 refused "a threshold without % is a usage error" 2 'percentage like 10%' \
     compare base.hbp fast.hbp --fail-over 10
 refused "a negative threshold is a usage error" 2 'percentage' compare base.hbp fast.hbp --fail-over=-5%
+refused "a hexadecimal threshold is a usage error" 2 'percentage' compare base.hbp fast.hbp --fail-over 0x10%
+refused "a threshold without a number is a usage error" 2 'percentage' compare base.hbp fast.hbp --fail-over %
+refused "an empty fact is a usage error" 2 'names no fact' compare base.hbp fast.hbp --order-by ''
 refused "too many labels are a usage error" 2 '3 labels for 2' \
     compare base.hbp fast.hbp --label a --label b --label c
 is "$(compare - fast.hbp --metric p50 <base.hbp | grep -c ' faster$')" 3 "- reads standard input"

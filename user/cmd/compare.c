@@ -86,8 +86,11 @@ static void add_metric(struct compare_args *a, const char *arg, struct argp_stat
 	const struct metric *m = compare_metric(arg);
 
 	if (!m)
-		argp_error(state,
-			   "unknown metric '%s': it is mean, p50, p90, p99, p99.9 or calls/s", arg);
+		argp_error(
+			state,
+			"unknown metric '%s': it is mean, p50, p90, p99, p99.9, calls/s, or a counter "
+			"like cycles, ipc or on-cpu (see hbprof-compare(1))",
+			arg);
 	for (u32 i = 0; i < a->opts.nr_metrics; i++)
 		if (a->opts.metric[i] == m)
 			return;
@@ -124,11 +127,12 @@ static void add_file(struct compare_args *a, const char *arg, struct argp_state 
 
 static void set_fail_over(struct compare_args *a, const char *arg, struct argp_state *state)
 {
-	char *end;
-	double v;
+	char *end = NULL;
+	double v = -1;
 
-	/* No sign, no hexadecimals, no "inf". */
-	v = strspn(arg, "0123456789.") ? strtod(arg, &end) : -1;
+	/* No sign, no hexadecimals, no exponent, no "inf". */
+	if (*arg != '%' && !strcmp(arg + strspn(arg, "0123456789."), "%"))
+		v = strtod(arg, &end);
 	if (!(v >= 0) || strcmp(end, "%") || v > 100000)
 		argp_error(state, "--fail-over takes a percentage like 10%%, not '%s'", arg);
 	a->opts.fail_over = v / 100;
@@ -200,6 +204,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_label(a, arg, state);
 		return 0;
 	case OPT_ORDER_BY:
+		if (!*arg)
+			argp_error(state, "--order-by names no fact");
 		a->order_by = arg;
 		return 0;
 	case OPT_BY:

@@ -599,6 +599,7 @@ static __always_inline int exit_open(struct pt_regs *ctx, const struct hb_site *
 	int closed;
 
 	arch_regs(ctx, h->regs);
+	t->hit_ns = h->now;
 	hb_evict_deeper(t, h->depth);
 	closed = hb_close_all(t, h, ra, role);
 	if (!nested_ends(t, h, role, closed) && !closed)

@@ -92,13 +92,17 @@ static __always_inline u64 entry_cost(u32 lang, u32 cls)
 __noinline int hb_cold_entry(struct hb_task *t, const struct hit *h)
 {
 	u32 seen_ns;
-	bool cold;
+	bool cold, first;
 
 	if (!t || !h)
 		return 0;
+	first = !t->hit_ns;
 	seen_ns = bpf_ktime_get_ns() - h->now;
 	t->cold.in_ns = t->cold.total_ns = t->cold.step_ns = 0;
-	cold = hb_cold_at(cal.cold[BOUNDED(h->lang, 1)], seen_ns, &t->cold);
+	/* A task's first look-ups have made the task: they took long in hot caches, too. */
+	cold = !first && h->now - t->hit_ns >= HB_COLD_GAP_NS &&
+	       hb_cold_at(cal.cold[BOUNDED(h->lang, 1)], seen_ns, &t->cold);
+	t->hit_ns = h->now;
 	if (h->proc == HB_PROC_SELF) {
 		cal_seen.seen_ns = seen_ns;
 	} else if (cold) {

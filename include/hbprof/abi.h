@@ -188,6 +188,12 @@ struct hb_cold {
 };
 #define HB_COLD_KNOTS 5
 
+/*
+ * So soon after the task's last hit the kernel's way is hot, whatever the look-ups took: those of another
+ * function find other sites and counters, which may be cold for themselves.
+ */
+#define HB_COLD_GAP_NS 5000
+
 /* The curve at seen_ns; false where the pair is hot, or no curve was measured. */
 static inline __attribute__((always_inline)) bool hb_cold_at(const struct hb_cold *k, u32 seen_ns,
 							     struct hb_cold_more *out)
@@ -264,6 +270,7 @@ struct hb_task {
 	u64 goid;      /* of the frames' goroutine: a g struct is used again */
 	u64 active;    /* bit per group with a frame */
 	u64 min_depth; /* of all calls seen; a return from further out was in flight at the start */
+	u64 hit_ns;    /* when it last passed a probe; 0: it has passed none */
 	u32 nr;
 	struct hb_cold_more cold; /* of its last entry */
 	struct hb_frame frame[HB_FRAME_DEPTH];

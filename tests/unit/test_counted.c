@@ -392,6 +392,46 @@ static void test_counters_that_are_not_there_or_of_few_calls_are_not_compared(vo
 	recording__free(r[1]);
 }
 
+/* Of the second recording's calls, so many have the counter: the shorter ones, as it is. */
+static void set_share(struct recording *r, u32 ctr, double share)
+{
+	for (u32 i = 0; i < 2; i++) {
+		struct m_ctr *c = &r->row[i].ctr[ctr];
+
+		c->calls = (u64)(share * (double)r->row[i].count);
+	}
+}
+
+static bool warns(const struct compare *c, const char *what)
+{
+	for (u32 i = 0; i < c->nr_warnings; i++)
+		if (strstr(c->warning[i], what))
+			return true;
+	return false;
+}
+
+static void test_counters_of_other_parts_of_the_calls_are_not_compared(void **state)
+{
+	static const double share[] = {0.85, 0.95, 1};
+	struct recording *r[2] = {counted(1, 1000), counted(2, 1000)};
+	const struct compare_cell *cell;
+	struct compare c;
+
+	set_share(r[0], CYCLES, 1);
+	for (u32 i = 0; i < 3; i++) {
+		set_share(r[1], CYCLES, share[i]);
+		cell = cell_of(&c, r, "cycles");
+		assert_int_equal(!strcmp(cell->why,
+					 "cycles of other parts of the calls: 100% in a, 85% in b"),
+				 i == 0);
+		assert_int_equal(warns(&c, "cycles are known of 100.0% of the calls in a and of"),
+				 i < 2);
+		compare__fini(&c);
+	}
+	recording__free(r[0]);
+	recording__free(r[1]);
+}
+
 static void test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0(void **state)
 {
 	struct recording *r[2] = {counted(1, 1000), counted(2, 1000)};
@@ -422,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_the_table_of_counters_fits_into_100_columns),
 		cmocka_unit_test(
 			test_the_difference_of_two_readings_has_the_counters_of_the_calls_between),
+		cmocka_unit_test(test_counters_of_other_parts_of_the_calls_are_not_compared),
 		cmocka_unit_test(test_nothing_is_a_ratio_to_a_counter_that_stayed_at_0),
 		cmocka_unit_test(test_a_process_that_came_later_has_the_rate_of_its_own_time),
 		cmocka_unit_test(test_zeros_of_a_counter_that_stood_still_are_not_merged),

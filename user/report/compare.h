@@ -176,6 +176,9 @@ int sample_counter(const struct sample *s, const struct metric *m, struct estima
 bool sample_counter_allowed(const struct sample *s, const struct metric *m, const char *label,
 			    char *why, size_t len);
 
+/* The share of the calls that have it; of a quotient, the smaller one. NaN: it was not counted. */
+double sample_counter_share(const struct sample *s, const struct metric *m);
+
 /* compare_judge.c: fills the cells. 0 or -ENOMEM. */
 int compare__judge(struct compare *c);
 /* compare_family.c: from the p-values in the cells to the verdicts. 0 or -ENOMEM. */

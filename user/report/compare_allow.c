@@ -6,6 +6,7 @@
 #include "report/compare_side.h"
 
 #define SIZE_SHIFT 0.25 /* share of calls in other size classes that forbids a comparison */
+#define SHARE_GAP  0.10 /* in how many more of its calls one side has a counter than another */
 #define MAX_LOST   0.10 /* share of calls without a sample that forbids one */
 
 void compare_cell__forbid(struct compare_cell *cell, enum verdict v, const char *why)
@@ -81,6 +82,33 @@ static bool run_allowed(const struct side_est *s, u32 run, const char *label, ch
 	return probe_allows(s->sample[run], s->run[run].value, label, why, len);
 }
 
+static void counter_shares(const struct side_est *s, double *least, double *most)
+{
+	*least = 1;
+	*most = 0;
+	for (u32 i = 0; i < s->nr; i++) {
+		double share = sample_counter_share(s->sample[i], s->m);
+
+		*least = fmin(*least, share);
+		*most = fmax(*most, share);
+	}
+}
+
+/* Calls without a counter are the longer ones: means of other parts of the calls are no comparison. */
+static bool shares_alike(const struct compare *c, const struct side_est *a,
+			 const struct side_est *b, u32 side, char *why, size_t len)
+{
+	double a_least, a_most, b_least, b_most;
+
+	counter_shares(a, &a_least, &a_most);
+	counter_shares(b, &b_least, &b_most);
+	if (a_most - b_least <= SHARE_GAP && b_most - a_least <= SHARE_GAP)
+		return true;
+	snprintf(why, len, "%s of other parts of the calls: %.0f%% in %s, %.0f%% in %s", a->m->name,
+		 a_least * 100, c->side[0].label, b_least * 100, c->side[side].label);
+	return false;
+}
+
 static bool value_allowed(const struct compare *c, const struct compare_row *row,
 			  const struct side_est *a, const struct side_est *b, u32 side,
 			  struct compare_cell *cell)
@@ -96,6 +124,10 @@ static bool value_allowed(const struct compare *c, const struct compare_row *row
 			compare_cell__forbid(cell, VERDICT_NOT, text);
 			return false;
 		}
+	}
+	if (a->m->kind == METRIC_COUNTER && !shares_alike(c, a, b, side, text, sizeof(text))) {
+		compare_cell__forbid(cell, VERDICT_NOT, text);
+		return false;
 	}
 	if (compare_size_shift(c, row, side) > SIZE_SHIFT) {
 		compare_cell__forbid(cell, VERDICT_NOT, "other payload sizes: see --by size");

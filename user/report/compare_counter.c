@@ -87,6 +87,21 @@ int sample_counter(const struct sample *s, const struct metric *m, struct estima
 	return e->few ? 0 : ratio(s, over, under, e);
 }
 
+static double share_of(const struct sample *s, int ctr)
+{
+	return ctr < 0 || !s->count ? NAN : (double)s->ctr[ctr].calls / (double)s->count;
+}
+
+double sample_counter_share(const struct sample *s, const struct metric *m)
+{
+	double over = share_of(s, place(s, m->over)), under;
+
+	if (!m->under)
+		return over;
+	under = share_of(s, place(s, m->under));
+	return isnan(over) || isnan(under) ? NAN : fmin(over, under);
+}
+
 /* Of one counter. */
 static bool counter_allowed(const struct sample *s, const char *name, const char *label, char *why,
 			    size_t len)
@@ -103,7 +118,7 @@ static bool counter_allowed(const struct sample *s, const char *name, const char
 		snprintf(why, len, "%s of %s: n/a (%s)", name, label, lack);
 		return false;
 	}
-	share = (double)s->ctr[at].calls / (double)s->count;
+	share = share_of(s, at);
 	if (share >= LEAST_SHARE)
 		return true;
 	snprintf(why, len, "%s of %s are known of %.1f%% of the calls only", name, label,

@@ -23,7 +23,8 @@
 #define LOAD_GAP     0.30
 #define BIAS_SHARE   0.25 /* of P50 */
 #define SIZE_NOTE    0.05
-#define OTHER_INSIDE 0.1 /* share of the time */
+#define SHARE_NOTE   0.02 /* of the calls: they have a counter in one capture only */
+#define OTHER_INSIDE 0.1  /* share of the time */
 #define MAX_PAIRED   4096
 #define MAX_WARN     200 /* a foreign capture may differ in everything */
 
@@ -407,6 +408,29 @@ static int warn_bias(struct compare *c, const struct compare_row *row, const str
 		fmin(ba, 99) * 100, a->label, fmin(bb, 99) * 100, b->label);
 }
 
+static int warn_shares(struct compare *c, const struct compare_row *row, const struct run_ref *a,
+		       const struct sample *sa, const struct run_ref *b, const struct sample *sb)
+{
+	int err = 0;
+
+	for (u32 i = 0; !err && i < c->nr_metrics; i++) {
+		const struct metric *m = c->metric[i];
+		double pa, pb;
+
+		if (m->kind != METRIC_COUNTER)
+			continue;
+		pa = sample_counter_share(sa, m);
+		pb = sample_counter_share(sb, m);
+		if (fabs(pa - pb) > SHARE_NOTE)
+			err = compare__warn(
+				c,
+				"%s: %s are known of %.1f%% of the calls in %s and of %.1f%% in %s; the "
+				"others are the longer ones",
+				row->key.name, m->name, pa * 100, a->label, pb * 100, b->label);
+	}
+	return err;
+}
+
 static int warn_sizes(struct compare *c, const struct compare_row *row, const struct run_ref *a,
 		      const struct sample *sa, const struct run_ref *b, const struct sample *sb)
 {
@@ -439,6 +463,8 @@ static int warn_rows(struct compare *c, const struct run_ref *a, const struct ru
 			err = warn_inside(c, row, a, sa, b, sb);
 		if (!err)
 			err = warn_bias(c, row, a, sa, b, sb);
+		if (!err)
+			err = warn_shares(c, row, a, sa, b, sb);
 		if (!err && a->side != b->side)
 			err = warn_sizes(c, row, a, sa, b, sb);
 	}

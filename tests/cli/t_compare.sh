@@ -169,6 +169,11 @@ like "$(compare odd.hbp odd.hbp)" '<script>alert.*x1b\[31m' "control bytes are s
 # ---- foreign files and usage ----
 
 head -c 1000 base.hbp >cut.hbp
+refused "a codec that is not there is not said to be a capture without calls" 1 \
+    'base has no calls of these codecs' compare base.hbp fast.hbp --codec nope
+long=$(printf 'x%.0s' $(seq 63))
+like "$(compare base.hbp fast.hbp --label "$long" --label "$long" --wide)" 'x#2 = fast.hbp' \
+    "long labels that are the same are told apart"
 refused "a cut capture is refused" 1 'cut.hbp: .*cut short' compare base.hbp cut.hbp
 refused "a missing file is named" 1 'none.hbp.*No such file' compare none.hbp base.hbp
 refused "a file of another kind is refused" 1 'not an hbprof capture' compare base.hbp out.json

@@ -267,6 +267,7 @@ static void name_sides(struct compare_args *a)
 			twins += !strcmp(a->name[k], a->name[i]);
 		if (twins) {
 			len = strlen(a->name[i]);
+			len = len < MAX_LABEL - 5 ? len : MAX_LABEL - 5;
 			snprintf(a->name[i] + len, MAX_LABEL - len, "#%u", i + 1);
 		}
 		a->side[i].label = a->name[i];
@@ -363,7 +364,10 @@ static void say_what_is_there(const struct compare *c, u32 side)
 		strbuf__addc(&b, ' ');
 		text_add_escaped(&b, row->key.name);
 	}
-	log_err("%s has %s%s", c->side[side].label, b.s ? b.s : "no calls",
+	log_err("%s has %s%s", c->side[side].label,
+		b.s		     ? b.s
+		: c->opts->nr_codecs ? "no calls of these codecs"
+				     : "no calls",
 		nr > SHOWN ? " and more" : "");
 	strbuf__fini(&b);
 }

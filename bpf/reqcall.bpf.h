@@ -43,14 +43,30 @@ static __always_inline u64 overlap(struct hb_req_conn *c, u64 begin, u64 end)
 	return last > begin ? last - begin : 0;
 }
 
+/* When a call began, or the exchange in it: a decoder on a connection waits for the request, and that is none of
+ * its time. */
+static __always_inline u64 begin_within(const struct hb_req_conn *c, const struct hb_frame *fr)
+{
+	return fr->t0_ns > c->begin_ns ? fr->t0_ns : c->begin_ns;
+}
+
+/* What of a call's time lies in the exchange. */
+static __always_inline u64 time_within(const struct hb_req_conn *c, const struct hb_frame *fr,
+				       u64 now, u64 ns)
+{
+	u64 begin = begin_within(c, fr), most = now > begin ? now - begin : 0;
+
+	return ns < most ? ns : most;
+}
+
 /* To the exchange of c. What lies behind its last byte out so far is late until another one follows. */
 static __always_inline void conn_add_call(struct hb_req_conn *c, const struct hb_frame *fr, u64 now,
 					  u64 ns, u64 probe_ns)
 {
 	u32 row = c->row;
 	struct hb_req_row *r = req_row_at(row);
-	u64 before = c->last_ns > fr->t0_ns ? c->last_ns - fr->t0_ns : 0;
-	u64 over = cfg_follow_go ? overlap(c, fr->t0_ns, now) : 0;
+	u64 begin = begin_within(c, fr), before = c->last_ns > begin ? c->last_ns - begin : 0;
+	u64 over = cfg_follow_go ? overlap(c, begin, now) : 0;
 
 	if (over) {
 		__sync_fetch_and_add(&c->overlap_ns, over < ns ? over : ns);
@@ -220,6 +236,8 @@ __noinline int hb_req_tied(struct hb_task *t, const struct hit *h)
 	probe_ns += fr->probe_ns;
 	if (!handled && (cfg_follow_go || key.task != h->key.task))
 		handled = hb_req_credit(t, &key, ns);
+	if (c)
+		ns = time_within(c, fr, h->now, ns);
 	/* HTTP/2: the handler's row has it. */
 	count_call(c || handled ? HB_REQ_TIED_CALLS : why, ns);
 	if (c)

@@ -118,6 +118,51 @@ static void test_an_encoder_that_writes_itself_is_in_the_request_up_to_its_last_
 	assert_int_equal(server()->codec_calls, 1);
 }
 
+/* json.NewDecoder(conn).Decode(): the time until the client sends something is nobody's request. */
+static void test_a_decoder_that_reads_itself_is_in_the_request_from_its_first_byte(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+
+	w_thread(5);
+	conn_accept(1);
+	for (u32 i = 0; i < 2; i++) {
+		w_call(c.f, D2, c.ra);
+		w_pass(100);
+		conn_read(1, 50000, 100);
+		w_pass(200);
+		w_ret(c.f, D2, c.ra);
+		w_pass(790);
+		conn_write(1, 10, 50);
+	}
+	conn_gone(1);
+	assert_int_equal(server()->count, 2);
+	assert_int_equal(server()->sum_ns, 2 * 1000);
+	assert_int_equal(server()->codec_calls, 2);
+	assert_int_equal(server()->codec_ns, 2 * 200);
+	assert_int_equal(server()->group_ns[3], 2 * 200);
+	assert_int_equal(count(HB_REQ_TIED_NS), 2 * 200);
+	assert_int_equal(count(HB_REQ_LATE_CALLS), 0);
+}
+
+/* It waits, decodes, and has the answer written before it returns: of nothing else. */
+static void test_a_call_around_the_whole_request_is_no_longer_than_that(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+
+	w_thread(5);
+	conn_accept(1);
+	w_call(c.f, D2, c.ra);
+	conn_read(1, 50000, 100);
+	w_pass(290);
+	conn_write(1, 10, 50);
+	w_pass(7);
+	w_ret(c.f, D2, c.ra);
+	conn_gone(1);
+	assert_int_equal(server()->sum_ns, 300);
+	assert_int_equal(server()->codec_ns, 300);
+	assert_int_equal(server()->group_ns[3], 307);
+}
+
 static void test_a_codec_inside_a_codec_counts_once(void **state)
 {
 	struct codec outer = codec_of(W_NATIVE, 3), inner = codec_of(W_NATIVE, 4);
@@ -264,6 +309,8 @@ int main(void)
 		T(test_a_goroutine_in_the_g_of_another_has_not_read),
 		T(test_a_call_after_the_answer_is_not_in_its_latency),
 		T(test_an_encoder_that_writes_itself_is_in_the_request_up_to_its_last_write),
+		T(test_a_decoder_that_reads_itself_is_in_the_request_from_its_first_byte),
+		T(test_a_call_around_the_whole_request_is_no_longer_than_that),
 		T(test_a_codec_inside_a_codec_counts_once),
 		T(test_a_request_to_another_server_does_not_take_the_calls_of_its_own),
 		T(test_calls_of_a_request_that_is_over_are_late),

@@ -188,13 +188,27 @@ static __always_inline void this_task(u64 pid_tgid, struct hb_frame_key *key, u6
 		bpf_probe_read_user(goid, sizeof(*goid), (void *)(g + req_goid_off));
 }
 
+/* Has this task read an earlier exchange of the same connection, too? Without a goroutine's id, an earlier one's
+ * entry would be taken for its own. */
+static __always_inline bool reads_on(const struct hb_req_task *rt, u64 goid,
+				     const struct hb_req_conn *c, const struct conn_id *id)
+{
+	const struct hb_req_tie *tie;
+
+	if (!rt || !goid || rt->goid != goid)
+		return false;
+	tie = &rt->tie[HB_REQ_SERVER];
+	return tie->sk == id->sk && tie->ino == id->ino && tie->seq < c->seq;
+}
+
 /*
  * net/http reads ahead while a handler runs, in a goroutine of its own (connReader.backgroundRead()); over TLS
  * that may take all of the next request, which the other one then serves without a read. So that one, which
- * has read from this connection last, goes along to the new exchange.
+ * has read from this connection last, goes along to the new exchange. In the clear it is one byte, and the rest
+ * is read by who serves. Nor does anybody go along with one that goes on reading: it was handed the connection.
  */
 static __always_inline void take_along(struct hb_req_conn *c, const struct conn_id *id,
-				       const struct hb_frame_key *by)
+				       const struct hb_frame_key *by, bool own)
 {
 	struct hb_frame_key key = {.tgid = by->tgid, .task = c->reader};
 	struct hb_req_task *rt;
@@ -203,7 +217,8 @@ static __always_inline void take_along(struct hb_req_conn *c, const struct conn_
 	if (c->side != HB_REQ_SERVER || by->task == c->reader)
 		return;
 	/* Threads have small numbers: none of them reads for another. */
-	rt = key.task >> 32 ? bpf_map_lookup_elem(&req_tasks, &key) : NULL;
+	own |= !(c->flags & HB_REQ_TLS) || !(key.task >> 32);
+	rt = own ? NULL : bpf_map_lookup_elem(&req_tasks, &key);
 	tie = rt ? &rt->tie[HB_REQ_SERVER] : NULL;
 	if (!tie || tie->sk != id->sk || tie->ino != id->ino || tie->seq + 1 < c->seq)
 		c->reader = by->task;
@@ -222,8 +237,8 @@ __noinline int hb_req_tie(struct hb_req_conn *c, const struct conn_id *id, u64 p
 	if (!c || !id)
 		return 0;
 	this_task(pid_tgid, &key, &goid);
-	take_along(c, id, &key);
 	rt = bpf_map_lookup_elem(&req_tasks, &key);
+	take_along(c, id, &key, reads_on(rt, goid, c, id));
 	if (!rt) {
 		bpf_map_update_elem(&req_tasks, &key, &empty, BPF_NOEXIST);
 		rt = bpf_map_lookup_elem(&req_tasks, &key);

@@ -182,6 +182,74 @@ static void test_a_codec_inside_a_codec_counts_once(void **state)
 	assert_int_equal(server()->group_calls[4], 0);
 }
 
+/* ---- one connection, several goroutines ---- */
+
+static void reads(struct w_task *g, u32 fd)
+{
+	w_run(g);
+	in_goroutine(g);
+	conn_read(fd, 5, 100);
+}
+
+/* A connection with a handshake behind it. */
+static void in_tls(void)
+{
+	u8 hello[] = {22, 3, 1, 0, 95}, data[] = {23, 3, 3, 0, 95};
+
+	kernel__user_write(BUF, hello, sizeof(hello));
+	conn_accept(1);
+	conn_read(1, 5, 100);
+	conn_write(1, 5, 100);
+	kernel__user_write(BUF, data, sizeof(data));
+}
+
+static void go_requests(void)
+{
+	req_go = true;
+	req_goid_off = image_of_go()->goid_off;
+}
+
+/* It has read a request of the connection, and another one those that follow. */
+static u64 late_of_one_that_has_handed_it_on(bool tls, u32 requests)
+{
+	struct codec c = codec_of(W_GO, 3);
+	struct w_task *first = w_go(17), *next = w_go(18);
+
+	w_run(first);
+	in_goroutine(first);
+	if (tls)
+		in_tls();
+	else
+		conn_accept(1);
+	reads(first, 1);
+	conn_write(1, 5, 100);
+	for (u32 i = 0; i < requests; i++) {
+		reads(next, 1);
+		w_run(first);
+		call(&c, 400);
+		w_run(next);
+		conn_write(1, 5, 100);
+	}
+	return count(HB_REQ_LATE_CALLS);
+}
+
+static void test_who_hands_a_connection_on_has_no_part_in_its_later_requests(void **state)
+{
+	go_requests();
+	assert_int_equal(late_of_one_that_has_handed_it_on(false, 5), 5);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 0);
+}
+
+/* The first of them may have been read ahead. */
+static void test_over_tls_it_has_none_in_those_behind_the_next(void **state)
+{
+	go_requests();
+	assert_int_equal(late_of_one_that_has_handed_it_on(true, 5), 4);
+	assert_int_equal(count(HB_REQ_TIED_CALLS), 1);
+}
+
+/* ---- other ties ---- */
+
 static void test_a_request_to_another_server_does_not_take_the_calls_of_its_own(void **state)
 {
 	struct codec c = codec_of(W_NATIVE, 3);
@@ -271,20 +339,17 @@ static void test_a_handlers_call_is_a_request_of_its_own_row(void **state)
 static void test_who_handles_a_request_need_not_have_read_it(void **state)
 {
 	struct codec c = codec_of(W_GO, 3);
-	struct w_task *serves = w_go(17), *reads_ahead = w_go(18);
+	struct w_task *serves = w_go(17);
 	u16 h = W_FUNC(.image = W_GO, .f.group = 5, .f.flags = HB_FUNC_HANDLER);
 	u64 ra = w_ra(h);
 
-	req_go = true;
-	req_goid_off = image_of_go()->goid_off;
+	go_requests();
 	req_handler_groups = 1ULL << 5;
-	conn_accept(1);
+	in_goroutine(serves);
+	in_tls();
 	for (u32 i = 0; i < 3; i++) {
-		struct w_task *reader = i ? reads_ahead : serves;
-
-		w_run(reader);
-		in_goroutine(reader);
-		conn_read(1, 5, 100);
+		/* In a goroutine that ends then. */
+		reads(i ? w_go(17 + i) : serves, 1);
 		w_run(serves);
 		in_goroutine(serves);
 		w_call(h, D1, ra);
@@ -312,6 +377,8 @@ int main(void)
 		T(test_a_decoder_that_reads_itself_is_in_the_request_from_its_first_byte),
 		T(test_a_call_around_the_whole_request_is_no_longer_than_that),
 		T(test_a_codec_inside_a_codec_counts_once),
+		T(test_who_hands_a_connection_on_has_no_part_in_its_later_requests),
+		T(test_over_tls_it_has_none_in_those_behind_the_next),
 		T(test_a_request_to_another_server_does_not_take_the_calls_of_its_own),
 		T(test_calls_of_a_request_that_is_over_are_late),
 		T(test_what_the_probes_cost_is_not_in_a_requests_latency),

@@ -100,38 +100,34 @@ static __always_inline void count_other(u32 family, u32 type)
 		req_count_n(HB_REQ_OTHER, 1);
 }
 
-/* 0, and *file; -1: the table has no such descriptor. */
-static __always_inline int fd_file(u64 fd, struct file **file)
+/* NULL: the table has no such descriptor. */
+static __always_inline struct file *fd_file(u64 fd)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **table;
+	struct file *file = NULL, **table;
 
 	if (!fdt || fd >= BPF_CORE_READ(fdt, max_fds))
-		return -1;
+		return NULL;
 	table = BPF_CORE_READ(fdt, fd);
-	if (bpf_probe_read_kernel(file, sizeof(*file), &table[fd]) || !*file)
-		return -1;
-	return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), &table[fd]);
+	return file;
 }
 
-/* The TCP socket of a descriptor of the running process. 0, or -1: it is none. */
-__noinline int hb_req_sock(u64 fd, struct conn_id *id, u32 op)
+static __always_inline bool is_sock(const struct file *file)
 {
-	struct file *file = NULL;
-	struct inode *inode;
+	return file && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
+}
+
+/* The TCP socket behind the file of one. 0, or -1: it is none of TCP. */
+__noinline int hb_req_sock(u64 at, struct conn_id *id, u32 op)
+{
+	struct file *file = (void *)at;
 	struct socket *sock;
 	struct sock *sk;
 	u32 family, type;
 
 	if (!id)
-		return -1;
-	if (fd_file(fd, &file)) {
-		req_count_n(HB_REQ_UNREADABLE, 1);
-		return -1;
-	}
-	inode = BPF_CORE_READ(file, f_inode);
-	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFSOCK)
 		return -1;
 	sock = BPF_CORE_READ(file, private_data);
 	sk = BPF_CORE_READ(sock, sk);
@@ -147,7 +143,7 @@ __noinline int hb_req_sock(u64 fd, struct conn_id *id, u32 op)
 		return -1;
 	}
 	id->sk = (u64)sk;
-	id->ino = BPF_CORE_READ(inode, i_ino);
+	id->ino = BPF_CORE_READ(file, f_inode, i_ino);
 	id->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
 	id->rport = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	return 0;
@@ -297,6 +293,28 @@ static __always_inline bool looks_only(const struct sys_enter *ctx, u64 cookie)
 	return flags & (MSG_PEEK | MSG_ERRQUEUE);
 }
 
+/*
+ * The socket of a system call, as its descriptor is now: another thread may put something else there before the
+ * call returns, which goes on with what it has begun with. That has its file as long. false: there is no socket.
+ * splice(2) has one at either end, the other is a pipe.
+ */
+static __always_inline bool find_sock(const struct sys_enter *ctx, u64 cookie,
+				      struct hb_req_call *call)
+{
+	struct file *file = fd_file((u32)ctx->arg[0]);
+
+	if (!is_sock(file) && cookie & HB_REQ_OP_SPLICE) {
+		u64 out = 0;
+
+		bpf_probe_read_kernel(&out, sizeof(out), &ctx->arg[2]);
+		file = fd_file((u32)out);
+		call->out = 1;
+	}
+	call->file = (u64)file;
+	/* Without a file it fails, or was not readable: who returns with data tells. */
+	return !file || is_sock(file);
+}
+
 SEC("tp")
 int hb_req_enter(struct sys_enter *ctx)
 {
@@ -307,14 +325,11 @@ int hb_req_enter(struct sys_enter *ctx)
 	if (req_proc(pid_tgid >> 32) < 0)
 		return 0;
 	begin_ns = bpf_ktime_get_ns();
-	call.fd = ctx->arg[0];
 	cookie = bpf_get_attach_cookie(ctx);
-	if (looks_only(ctx, cookie))
+	if (looks_only(ctx, cookie) || !find_sock(ctx, cookie, &call))
 		return 0;
 	if (cookie & (HB_REQ_OP_BUF | HB_REQ_OP_IOV | HB_REQ_OP_MSG | HB_REQ_OP_MMSG))
 		call.buf = ctx->arg[1];
-	if (cookie & HB_REQ_OP_SPLICE)
-		call.fd |= ctx->arg[2] << 32;
 	if (bpf_map_update_elem(&req_calls, &pid_tgid, &call, BPF_ANY)) {
 		req_count_n(HB_REQ_CALLS_FULL, 1);
 		return 0;
@@ -336,18 +351,21 @@ static __always_inline bool io_done(u32 op, s64 ret)
 	return op == HB_REQ_OP_ACCEPT ? ret >= 0 : ret > 0;
 }
 
-/* Which of its descriptors is a TCP socket. splice(2) has one at either end, the other is a pipe. */
-static __always_inline int io_sock(const struct hb_req_call *call, u64 cookie, s64 ret,
-				   struct io *io, struct conn_id *id)
+/* 0, and the TCP socket of a system call; -1: it is none. */
+static __always_inline int io_sock(const struct hb_req_call *call, s64 ret, struct io *io,
+				   struct conn_id *id)
 {
+	struct file *file = (void *)call->file;
+
 	if (io->op == HB_REQ_OP_ACCEPT)
-		return hb_req_sock(ret, id, io->op);
-	if (!hb_req_sock((u32)call->fd, id, io->op))
-		return 0;
-	if (!(cookie & HB_REQ_OP_SPLICE) || hb_req_sock(call->fd >> 32, id, io->op))
+		file = fd_file(ret);
+	if (!is_sock(file)) {
+		req_count_n(HB_REQ_UNREADABLE, 1);
 		return -1;
-	io->op = HB_REQ_OP_WRITE;
-	return 0;
+	}
+	if (call->out)
+		io->op = HB_REQ_OP_WRITE;
+	return hb_req_sock((u64)file, id, io->op);
 }
 
 /* user_msghdr, mmsghdr and iovec of include/linux/socket.h, include/uapi/linux/uio.h. */
@@ -405,7 +423,7 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 	struct conn_id id = {};
 	struct hb_req_conn *c;
 
-	if (io_sock(call, cookie, ret, io, &id))
+	if (io_sock(call, ret, io, &id))
 		return 0;
 	c = conn_get(&id, io);
 	if (!c)

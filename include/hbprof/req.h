@@ -103,7 +103,8 @@ struct hb_req_call {
 	u64 t0_ns;   /* when the program at its entry was done; 0: it is not yet */
 	u64 prog_ns; /* how long that took */
 	u64 buf;     /* the data; 0: not to be had */
-	u64 fd;	     /* of splice(2): out << 32 | in */
+	u64 file;    /* of its socket: struct file */
+	u64 out;     /* splice(2): data goes out there */
 };
 
 /* What a task has last read from, of each side. */

@@ -225,6 +225,41 @@ static void test_a_duplicated_descriptor_is_the_same_connection(void **state)
 	check_begun(1);
 }
 
+/* dup2() or close() in another thread, which then has it for something else. */
+static void test_a_call_is_of_the_descriptor_as_it_was_at_its_begin(void **state)
+{
+	w_thread(5);
+	conn_accept(1);
+	conn_accept(2);
+	enter_call(HB_REQ_OP_READ | HB_REQ_OP_BUF, 1);
+	w_pass(5000);
+	fd_table[1] = &conns[2].file;
+	leave_call(HB_REQ_OP_READ | HB_REQ_OP_BUF, 100);
+	fd_table[3] = &conns[1].file;
+	w_pass(45);
+	enter_call(HB_REQ_OP_WRITE | HB_REQ_OP_BUF, 3);
+	fd_table[3] = NULL;
+	w_pass(5);
+	leave_call(HB_REQ_OP_WRITE | HB_REQ_OP_BUF, 100);
+	conn_gone(2);
+	assert_int_equal(server()->unanswered, 0);
+	conn_gone(1);
+	assert_int_equal(server()->count, 1);
+	assert_int_equal(server()->sum_ns, 50);
+	check_no_loss();
+	check_begun(0);
+}
+
+static void test_what_has_no_socket_is_not_kept_until_it_returns(void **state)
+{
+	w_thread(5);
+	conns[1].inode.i_mode = S_IFREG;
+	enter_call(HB_REQ_OP_READ | HB_REQ_OP_BUF, 1);
+	assert_int_equal(kernel__map_nr(HOST_MAP(REQ_CALLS)), 0);
+	leave_call(HB_REQ_OP_READ | HB_REQ_OP_BUF, 100);
+	check_no_loss();
+}
+
 static void test_a_descriptor_used_again_is_another_connection(void **state)
 {
 	w_thread(5);
@@ -431,6 +466,8 @@ int main(void)
 		T(test_a_connection_found_open_is_set_apart_until_a_clean_boundary),
 		T(test_a_connection_found_open_from_a_port_nobody_listens_on_is_a_clients),
 		T(test_a_duplicated_descriptor_is_the_same_connection),
+		T(test_a_call_is_of_the_descriptor_as_it_was_at_its_begin),
+		T(test_what_has_no_socket_is_not_kept_until_it_returns),
 		T(test_a_descriptor_used_again_is_another_connection),
 		T(test_a_socket_at_the_address_of_one_whose_end_was_not_seen_is_new),
 		T(test_files_and_other_sockets_are_no_connections),

@@ -146,7 +146,9 @@ __noinline int hb_req_sock(u64 at, struct conn_id *id, u32 op)
 	id->ino = BPF_CORE_READ(file, f_inode, i_ino);
 	id->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
 	id->rport = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	return 0;
+	/* connect() without waiting: refused before it has returned. */
+	return op == HB_REQ_OP_CONNECT && BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE ? -1
+												: 0;
 }
 
 /* ---- tasks ---------------------------------------------------------------------------------- */
@@ -502,6 +504,15 @@ static __always_inline void on_multipath_closed(struct sock *sk, int from)
 		conn_end(key, c);
 }
 
+/* connect() did not wait for it, and nobody has answered. */
+static __always_inline void on_refused(struct sock *sk)
+{
+	u64 key = (u64)sk;
+
+	if (!bpf_map_delete_elem(&req_conns, &key))
+		req_count_n(HB_REQ_CONNECTED, -1ULL);
+}
+
 /* Args: include/trace/events/sock.h. Runs in whatever task is interrupted, but for listen(), which is the
  * caller's own: whoever starts to listen while requests are recorded. */
 SEC("raw_tp/inet_sock_set_state")
@@ -514,6 +525,8 @@ int hb_req_state(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (to == TCP_ESTABLISHED && (from == TCP_SYN_RECV || from == TCP_LISTEN))
 		queue_add((u64)sk, BPF_CORE_READ(sk, __sk_common.skc_num));
+	else if (from == TCP_SYN_SENT && to == TCP_CLOSE)
+		on_refused(sk);
 	else if (to == TCP_CLOSE && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP)
 		on_multipath_closed(sk, from);
 	else if (to == TCP_LISTEN && req_proc(current_pid_tgid() >> 32) >= 0)

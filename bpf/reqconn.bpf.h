@@ -450,7 +450,8 @@ static __always_inline struct hb_req_conn *conn_get(const struct conn_id *id, co
 	u64 sk = id->sk;
 	struct hb_req_conn *c = bpf_map_lookup_elem(&req_conns, &sk);
 
-	if (c && c->ino != id->ino) {
+	/* A socket can be connected again, to somewhere else, where that has failed or was taken back. */
+	if (c && (c->ino != id->ino || (io->op == HB_REQ_OP_CONNECT && c->rport != id->rport))) {
 		conn_end(sk, c);
 		c = NULL;
 	}

@@ -13,6 +13,7 @@
 
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT	2
 #define TCP_SYN_RECV	3
 #define TCP_CLOSE	7
 #define TCP_LISTEN	10

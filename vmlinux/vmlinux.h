@@ -172,6 +172,7 @@ struct sock_common {
 	u16 skc_family;
 	u16 skc_num; /* the local port */
 	__be16 skc_dport;
+	volatile unsigned char skc_state;
 };
 
 struct sock {

@@ -22,6 +22,7 @@
 #define S_IFREG		0100000
 
 #define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT	2
 #define TCP_SYN_RECV	3
 #define TCP_CLOSE	7
 #define TCP_LISTEN	10
@@ -67,6 +68,7 @@ static inline int setup(void **state)
 		c->socket.sk = &c->sk;
 		c->sk.__sk_common.skc_family = 2;
 		c->sk.__sk_common.skc_num = PORT;
+		c->sk.__sk_common.skc_state = TCP_ESTABLISHED;
 		c->sk.__sk_common.skc_dport = __builtin_bswap16((u16)(40000 + i));
 		fd_table[i] = &c->file;
 	}

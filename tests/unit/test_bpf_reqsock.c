@@ -95,6 +95,50 @@ static void test_a_queue_that_cannot_be_kept_makes_waits_unknown(void **state)
 	assert_int_equal(server()->queued, 0);
 }
 
+/* ---- connections that are made ---- */
+
+static void test_a_connection_that_is_refused_at_once_is_none(void **state)
+{
+	w_thread(5);
+	conns[1].sk.__sk_common.skc_state = TCP_CLOSE;
+	conn_connect(1, -EINPROGRESS);
+	assert_int_equal(count(HB_REQ_CONNECTED), 0);
+	assert_int_equal(kernel__map_nr(HOST_MAP(REQ_CONNS)), 0);
+}
+
+static void test_one_that_is_refused_later_was_none(void **state)
+{
+	w_thread(5);
+	conns[1].sk.__sk_common.skc_state = TCP_SYN_SENT;
+	conn_connect(1, -EINPROGRESS);
+	conn_state(1, TCP_SYN_SENT, TCP_CLOSE);
+	conn_gone(1);
+	assert_int_equal(count(HB_REQ_CONNECTED), 0);
+	assert_int_equal(count(HB_REQ_CLOSED), 0);
+	check_no_loss();
+}
+
+static void ask_port(u16 port)
+{
+	conns[1].sk.__sk_common.skc_dport = __builtin_bswap16(port);
+	conn_connect(1, 0);
+	conn_write(1, 5, 100);
+	conn_read(1, 5, 100);
+}
+
+static void test_a_socket_that_is_connected_again_is_another_connection(void **state)
+{
+	w_thread(5);
+	ask_port(7001);
+	ask_port(7002);
+	conn_gone(1);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 7001)->count, 1);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 7002)->count, 1);
+	assert_int_equal(count(HB_REQ_CONNECTED), 2);
+	assert_int_equal(count(HB_REQ_CLOSED), 2);
+	check_begun(0);
+}
+
 /* ---- Multipath TCP ---- */
 
 static void test_a_connection_of_multipath_tcp_waits_and_ends_like_others(void **state)
@@ -269,6 +313,9 @@ int main(void)
 		T(test_a_port_that_is_listened_on_later_is_known_before_its_first_accept),
 		T(test_what_is_left_of_a_connection_goes_with_its_socket),
 		T(test_a_queue_that_cannot_be_kept_makes_waits_unknown),
+		T(test_a_connection_that_is_refused_at_once_is_none),
+		T(test_one_that_is_refused_later_was_none),
+		T(test_a_socket_that_is_connected_again_is_another_connection),
 		T(test_a_connection_of_multipath_tcp_waits_and_ends_like_others),
 		T(test_one_that_was_closed_first_ends_when_its_last_byte_has_arrived),
 		T(test_the_close_of_a_plain_socket_is_left_to_its_end),

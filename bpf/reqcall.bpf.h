@@ -274,6 +274,22 @@ __noinline int hb_req_handled(struct hb_task *t, const struct hit *h)
 	return 0;
 }
 
+/* A handler's call that overlaps a window of counting: not in its row's count. */
+__noinline int hb_req_missed(const struct hb_frame *fr)
+{
+	struct hb_req_key key = {.side = HB_REQ_HANDLER};
+	struct hb_req_row *r;
+
+	if (!fr || !(fr->flags & HB_FRAME_OWNS))
+		return 0;
+	key.proc = fr->proc;
+	key.func = fr->func;
+	r = req_row_at(req_row_find(&key));
+	if (r)
+		__sync_fetch_and_add(&r->in_window, 1);
+	return 0;
+}
+
 /*
  * The call of the frame above the top one has ended; hb_frame_close() has left its time in child_ns, and
  * hb_close_all() what its probes cost in cost_ns. Not called by the former: the stacks of the two would be too
@@ -293,9 +309,10 @@ __noinline int hb_req_closed(struct hb_task *t, const struct hit *h)
 	fn = fr->func;
 	f = bpf_map_lookup_elem(&funcs, &fn);
 	/* Those that were not measured: see there. */
-	if (!f || (fr->flags & HB_FRAME_UNKNOWN) || h->now < fr->t0_ns ||
-	    (cfg_rates && in_window(fr->t0_ns, h->now)))
+	if (!f || (fr->flags & HB_FRAME_UNKNOWN) || h->now < fr->t0_ns)
 		return 0;
+	if (cfg_rates && in_window(fr->t0_ns, h->now))
+		return f->flags & HB_FUNC_HANDLER ? hb_req_missed(fr) : 0;
 	ns = fr->child_ns;
 	codec = is_codec(fr);
 	if (t->nr) {

@@ -83,13 +83,17 @@ static __always_inline void count_late(const struct hb_req_conn *c)
 	req_count_n(HB_REQ_LATE_NS, c->late_ns);
 }
 
-static __always_inline void finish_in_window(const struct hb_req_conn *c)
+static __always_inline void finish_in_window(struct hb_req_conn *c)
 {
 	u32 proc = c->proc;
 	struct hb_req_rate *rate = bpf_map_lookup_elem(&req_rates, &proc);
+	struct hb_req_row *r = req_row_at(conn_row(c));
 
-	if (c->window & HB_REQ_WINDOW_MET)
+	if (c->window & HB_REQ_WINDOW_MET) {
 		req_count_n(HB_REQ_IN_WINDOW, 1);
+		if (r)
+			__sync_fetch_and_add(&r->in_window, 1);
+	}
 	if (rate && c->side == HB_REQ_SERVER && c->window & HB_REQ_WINDOW_ENDED)
 		__sync_fetch_and_add(&rate->requests, 1);
 }

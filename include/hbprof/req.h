@@ -168,6 +168,7 @@ struct hb_req_row {
 	u64 parallel; /* in count: with codec calls that ran at the same time, in several goroutines */
 	u64 overlap_ns; /* of codec_ns, at most so much while another call ran */
 	u64 followed;	/* handlers: codec calls in goroutines that they have started */
+	u64 in_window;	/* not in count, as they overlap a window of counting */
 	u64 group_ns[HB_REQ_CODEC_DIM]; /* of all codec calls tied to these requests, by group */
 	u64 group_calls[HB_REQ_CODEC_DIM];
 	u64 n[HB_HIST_BUCKETS];		  /* requests by latency */

@@ -140,7 +140,7 @@ static void answer_after(u64 ns)
 	conn_write(1, 10, 100);
 }
 
-static void test_requests_that_overlap_a_window_are_in_no_row(void **state)
+static void test_requests_that_overlap_a_window_are_in_no_latency(void **state)
 {
 	conn_accept(1);
 	conn_read(1, 5, 100);
@@ -153,6 +153,7 @@ static void test_requests_that_overlap_a_window_are_in_no_row(void **state)
 	conn_gone(1);
 	assert_int_equal(server()->count, 2);
 	assert_int_equal(server()->sum_ns, 120);
+	assert_int_equal(server()->in_window, 1);
 	assert_int_equal(count(HB_REQ_IN_WINDOW), 1);
 	assert_int_equal(count(HB_REQ_BEGUN), 3);
 }
@@ -189,7 +190,7 @@ static void test_requests_that_end_while_it_counts_are_what_rates_are_divided_by
 	assert_int_equal(count(HB_REQ_IN_WINDOW), 2);
 }
 
-static void test_handlers_that_overlap_a_window_are_in_no_row(void **state)
+static void test_handlers_that_overlap_a_window_are_in_no_latency(void **state)
 {
 	u16 f = W_FUNC(.image = W_GO, .f.group = 5, .f.flags = HB_FUNC_HANDLER);
 	u64 ra = w_ra(f);
@@ -198,11 +199,13 @@ static void test_handlers_that_overlap_a_window_are_in_no_row(void **state)
 	w_call(f, D1, ra);
 	window(100);
 	w_ret(f, D1, ra);
-	assert_int_equal(next_req_row, 0);
+	assert_int_equal(row_at(1)->count, 0);
+	assert_int_equal(row_at(1)->in_window, 1);
 	assert_int_equal(w_n(f, HB_FN_DROPPED), 1);
 	w_pass(10);
 	w_ran(f, D1, ra, 50);
 	assert_int_equal(row_at(1)->count, 1);
+	assert_int_equal(row_at(1)->in_window, 1);
 }
 
 #undef T
@@ -216,10 +219,10 @@ int main(void)
 		T(test_calls_that_overlap_a_window_are_dropped_and_counted_as_such),
 		T(test_the_calibration_is_not_dropped),
 		T(test_a_dropped_call_takes_its_time_out_of_nothing),
-		T(test_requests_that_overlap_a_window_are_in_no_row),
+		T(test_requests_that_overlap_a_window_are_in_no_latency),
 		T(test_an_exchange_that_is_completed_late_is_still_of_its_window),
 		T(test_requests_that_end_while_it_counts_are_what_rates_are_divided_by),
-		T(test_handlers_that_overlap_a_window_are_in_no_row),
+		T(test_handlers_that_overlap_a_window_are_in_no_latency),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

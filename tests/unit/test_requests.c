@@ -236,6 +236,15 @@ static void test_reports_divide_context_switches_by_the_requests_of_the_process(
 	assert_non_null(strstr(json, "\"involuntary_per_request\": 0.0500"));
 	free(text);
 	free(json);
+	/* Those that overlap a window of counting have a part in them, too. */
+	r->requests->row[0].in_window = 250;
+	text = printed(r, REPORT_TABLE);
+	json = printed(r, REPORT_JSON);
+	assert_non_null(strstr(text, "2 and 0.04 for each of its 1,250 requests"));
+	assert_non_null(strstr(json, "\"voluntary_per_request\": 2.0000"));
+	assert_non_null(strstr(json, "\"in_window\": 250"));
+	free(text);
+	free(json);
 	r->requests->proc[0].voluntary = r->requests->proc[0].involuntary = M_NONE;
 	text = printed(r, REPORT_TABLE);
 	json = printed(r, REPORT_JSON);

@@ -220,6 +220,7 @@ const struct field request_fields[] = {
 	COUNT(m_request, parallel),
 	U64(m_request, overlap_ns),
 	COUNT(m_request, followed),
+	COUNT(m_request, in_window),
 	U64(m_request, stopped),
 	{FIELD_DIST, "latency", offsetof(struct m_request, latency), 0, NULL, 0},
 	END,

@@ -89,7 +89,7 @@ u64 m_requests__of_process(const struct m_requests *r, u32 target)
 
 	for (u32 i = 0; i < r->nr_rows; i++) {
 		const struct m_request *q = &r->row[i];
-		u64 count = q->latency.count;
+		u64 count = q->latency.count + q->in_window;
 
 		if (q->overflow || q->target != target || q->side >= HB_REQ_SIDE_NR)
 			continue;

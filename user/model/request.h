@@ -36,6 +36,7 @@ struct m_request {
 	u64 parallel;	/* requests whose codec calls ran at the same time, in several goroutines */
 	u64 overlap_ns; /* of codec_ns, at most so much while another call ran */
 	u64 followed;	/* handlers: codec calls in goroutines that they have started */
+	u64 in_window;	/* not in latency, as they overlap a window of counting */
 	u64 tls_doubt;	/* of tls: the client may speak HTTP/2, so that exchanges may overlap */
 	u64 stopped;	/* met a stop of the world; M_NONE: the process's stops were not seen */
 	struct m_dist latency; /* its count is the number of requests */
@@ -87,7 +88,7 @@ u64 m_request__share_p99(const struct m_request *r);
 
 void m_request_proc__init(struct m_request_proc *p);
 
-/* Requests of a process, for what is told per request: those it has served, else its handlers' (of one handler
+/* Requests of a process, those in windows too, for what is told per request: those it has served, else its handlers' (of one handler
  * in another: the one with most), else those it has made. */
 u64 m_requests__of_process(const struct m_requests *r, u32 target);
 

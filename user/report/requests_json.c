@@ -45,7 +45,8 @@ double requests_per_s(const struct recording *r, const struct m_request *q)
 		ns = target_measured_ns(&r->target[q->target]);
 	if (ns == M_NONE)
 		ns = r->coverage.measured_ns;
-	return ns && ns != M_NONE ? (double)q->latency.count * 1e9 / (double)ns : NAN;
+	return ns && ns != M_NONE ? (double)(q->latency.count + q->in_window) * 1e9 / (double)ns
+				  : NAN;
 }
 
 static void print_dist(struct jsonw *w, const char *key, const struct m_dist *d)
@@ -118,6 +119,7 @@ static void print_request(struct view *v, struct jsonw *w, const struct m_reques
 	jsonw__u64(w, "port", q->overflow || q->side == HB_REQ_HANDLER ? M_NONE : q->port);
 	jsonw__str(w, "function", q->func < r->nr_funcs ? r->func[q->func].name : NULL);
 	jsonw__u64(w, "count", q->latency.count);
+	jsonw__u64(w, "in_window", q->in_window);
 	jsonw__num(w, "per_s", requests_per_s(r, q), 3);
 	print_dist(w, "latency", &q->latency);
 	jsonw__u64(w, "codec_calls", q->children ? M_NONE : q->codec_calls);

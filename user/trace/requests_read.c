@@ -77,6 +77,7 @@ static void finish(struct rows *rows, const struct hb_req_conn *c, struct m_requ
 	}
 	if (c->window & HB_REQ_WINDOW_MET) {
 		out->n[HB_REQ_IN_WINDOW]++;
+		r->in_window++;
 		return;
 	}
 	ns -= c->probe_ns < ns ? c->probe_ns : ns;
@@ -245,6 +246,7 @@ static int fill_row(const struct plan *pl, const struct hb_req_row *from, bool o
 	to->parallel = from->parallel;
 	to->overlap_ns = from->overlap_ns;
 	to->followed = from->followed;
+	to->in_window = from->in_window;
 	if (!overflow && !to->children && sees_stops(pl, to->target))
 		to->stopped = from->stopped;
 	err = fill_latency(from, to);
@@ -261,7 +263,7 @@ static int fill_rows(struct requests *r, const struct rows *rows, struct m_reque
 		const struct hb_req_row *from = &rows->v[i < rows->nr ? i : 0];
 		int err;
 
-		if ((!from->count && !from->unanswered && !from->queued) ||
+		if ((!from->count && !from->unanswered && !from->queued && !from->in_window) ||
 		    from->key.side == HB_REQ_PAUSES)
 			continue;
 		err = fill_row(r->plan, from, i == rows->nr, &out->row[out->nr_rows++]);

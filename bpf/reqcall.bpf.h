@@ -44,10 +44,12 @@ static __always_inline u64 overlap(struct hb_req_conn *c, u64 begin, u64 end)
 }
 
 /* When a call began, or the exchange in it: a decoder on a connection waits for the request, and that is none of
- * its time. */
+ * its time. A client's waits for the answer: who is tied to that has read of it. */
 static __always_inline u64 begin_within(const struct hb_req_conn *c, const struct hb_frame *fr)
 {
-	return fr->t0_ns > c->begin_ns ? fr->t0_ns : c->begin_ns;
+	u64 first = c->begin_ns + (c->side == HB_REQ_CLIENT ? c->first_ns : 0);
+
+	return fr->t0_ns > first ? fr->t0_ns : first;
 }
 
 /* What of a call's time lies in the exchange. */

@@ -144,6 +144,30 @@ static void test_a_decoder_that_reads_itself_is_in_the_request_from_its_first_by
 	assert_int_equal(count(HB_REQ_LATE_CALLS), 0);
 }
 
+/* The server works meanwhile. */
+static void test_a_clients_decoder_has_no_part_in_the_wait_for_the_answer(void **state)
+{
+	struct codec c = codec_of(W_NATIVE, 3);
+	struct hb_req_row *client;
+
+	w_thread(5);
+	conn_connect(1, 0);
+	conn_write(1, 5, 100);
+	w_call(c.f, D2, c.ra);
+	conn_read(1, 50000, 100);
+	w_pass(200);
+	conn_read(1, 5, 100);
+	w_pass(70);
+	w_ret(c.f, D2, c.ra);
+	conn_gone(1);
+	client = row_of(HB_REQ_CLIENT, 40001);
+	assert_int_equal(client->count, 1);
+	assert_int_equal(client->sum_ns, 5 + 50000 + 205);
+	assert_int_equal(client->codec_ns, 205);
+	assert_int_equal(client->codec_calls, 1);
+	assert_int_equal(client->group_ns[3], 275);
+}
+
 /* It waits, decodes, and has the answer written before it returns: of nothing else. */
 static void test_a_call_around_the_whole_request_is_no_longer_than_that(void **state)
 {
@@ -375,6 +399,7 @@ int main(void)
 		T(test_a_call_after_the_answer_is_not_in_its_latency),
 		T(test_an_encoder_that_writes_itself_is_in_the_request_up_to_its_last_write),
 		T(test_a_decoder_that_reads_itself_is_in_the_request_from_its_first_byte),
+		T(test_a_clients_decoder_has_no_part_in_the_wait_for_the_answer),
 		T(test_a_call_around_the_whole_request_is_no_longer_than_that),
 		T(test_a_codec_inside_a_codec_counts_once),
 		T(test_who_hands_a_connection_on_has_no_part_in_its_later_requests),

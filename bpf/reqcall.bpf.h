@@ -139,19 +139,19 @@ static __always_inline struct hb_req_conn *task_conn(const struct hb_task *t,
 	return NULL;
 }
 
-/* The place of the innermost handler's call that is open, of one that began at t0_ns if that is not 0; -1: there
- * is none. */
-static __always_inline int handler_frame(struct hb_task *t, u64 t0_ns)
+/* The innermost handler's call that is open, of one that began at t0_ns if that is not 0; NULL: there is none.
+ * From the top down, so that it ends at the first: what is found on the way would be another state for the
+ * verifier at each place, half of all instructions that it looked at. */
+static __always_inline struct hb_frame *handler_frame(struct hb_task *t, u64 t0_ns)
 {
-	int found = -1;
+	for (u32 n = HB_FRAME_DEPTH; n > 0; n--) {
+		struct hb_frame *fr = frame_at(t, n - 1);
 
-	for (u32 i = 0; i < HB_FRAME_DEPTH && i < t->nr; i++) {
-		const struct hb_frame *fr = frame_at(t, i);
-
-		if (req_handler_groups >> (fr->group & 63) & 1 && (!t0_ns || fr->t0_ns == t0_ns))
-			found = i;
+		if (n <= t->nr && req_handler_groups >> (fr->group & 63) & 1 &&
+		    (!t0_ns || fr->t0_ns == t0_ns))
+			return fr;
 	}
-	return found;
+	return NULL;
 }
 
 /* The handler's call that a task works for: its own, where C code runs for it, or that of a goroutine which has
@@ -162,7 +162,6 @@ static __always_inline struct hb_frame *handler_of(const struct hb_task *t,
 	struct hb_task *root = bpf_map_lookup_elem(&tasks, key);
 	struct hb_req_task *rt;
 	u64 t0_ns = 0;
-	int at;
 
 	if (!root || !(root->active & req_handler_groups)) {
 		rt = bpf_map_lookup_elem(&req_tasks, key);
@@ -174,8 +173,7 @@ static __always_inline struct hb_frame *handler_of(const struct hb_task *t,
 		if (!root || (rt->root_goid && root->goid && rt->root_goid != root->goid))
 			return NULL;
 	}
-	at = handler_frame(root, t0_ns);
-	return at < 0 ? NULL : frame_at(root, at);
+	return handler_frame(root, t0_ns);
 }
 
 /*

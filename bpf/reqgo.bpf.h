@@ -62,8 +62,8 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 	struct hb_task *t = bpf_map_lookup_elem(&tasks, &key);
 	struct hb_req_task *rt = bpf_map_lookup_elem(&req_tasks, &key);
 	struct hb_req_conn *client = NULL, *server = NULL;
-	u64 goid = goid_of(im, key.task);
-	int at = -1;
+	u64 goid = goid_of(im, key.task), root_t0_ns = 0;
+	struct hb_frame *fr;
 
 	if (rt && rt->goid && goid && rt->goid != goid)
 		rt = NULL;
@@ -72,9 +72,11 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 		server = given_conn(&rt->tie[HB_REQ_SERVER]);
 	}
 	charge_start(s, t, server ? server : client);
-	if (t && !(t->goid && goid && t->goid != goid) && t->active & req_handler_groups)
-		at = handler_frame(t, 0);
-	if (!server && !client && at < 0 && !(rt && rt->root))
+	if (t && !(t->goid && goid && t->goid != goid) && t->active & req_handler_groups) {
+		fr = handler_frame(t, 0);
+		root_t0_ns = fr ? fr->t0_ns : 0;
+	}
+	if (!server && !client && !root_t0_ns && !(rt && rt->root))
 		return;
 	rt = copy_entry(&key, made, rt);
 	if (!rt) {
@@ -86,10 +88,10 @@ static __always_inline void follow(const struct hit *h, const struct hb_image *i
 		rt->tie[HB_REQ_CLIENT].sk = 0;
 	if (!server)
 		rt->tie[HB_REQ_SERVER].sk = 0;
-	if (at >= 0) {
+	if (root_t0_ns) {
 		rt->root = h->key.task;
 		rt->root_goid = goid;
-		rt->root_t0_ns = frame_at(t, at)->t0_ns;
+		rt->root_t0_ns = root_t0_ns;
 	}
 	req_count_n(HB_REQ_INHERITED, 1);
 }

@@ -298,9 +298,9 @@ static void print_rule(struct view *v)
 		"server, client: TCP connections, by system call tracepoints: from the return of "
 		"the read that brings the first byte to that of the last write before the next "
 		"one (client: from its first write to the last read); handler: calls of the "
-		"function. What probes in a request cost was subtracted, what tracepoints cost "
-		"was not; ~: less than half of what was subtracted, so that shares there say "
-		"little");
+		"function. What probes in a request cost was subtracted, and what the programs "
+		"at its system calls took; the kernel's way to these was not; ~: less than "
+		"half of what was subtracted, so that shares there say little");
 }
 
 static void print_tied(struct view *v, const struct m_requests *r)

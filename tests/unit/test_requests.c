@@ -225,6 +225,26 @@ static void test_reports_say_how_long_the_world_was_stopped_and_for_whom(void **
 	recording__free(r);
 }
 
+static void test_reports_say_that_shares_contain_what_readers_wait(void **state)
+{
+	struct recording *r = with_requests();
+	struct m_func *f = &r->func[r->row[0].func];
+	char *text = printed(r, REPORT_TABLE);
+
+	assert_null(strstr(text, "so do the parts of requests"));
+	free(text);
+	free(f->codec);
+	free(f->op);
+	free(f->note);
+	f->codec = strdup("cJSON");
+	f->op = strdup("decode");
+	f->note = strdup("contains the reader's waiting time");
+	text = printed(r, REPORT_TABLE);
+	assert_non_null(strstr(text, "waiting     calls marked with * contain"));
+	free(text);
+	recording__free(r);
+}
+
 static void test_reports_divide_context_switches_by_the_requests_of_the_process(void **state)
 {
 	struct recording *r = with_requests();
@@ -645,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_stops_that_were_not_seen_are_not_0),
 		cmocka_unit_test(
 			test_reports_divide_context_switches_by_the_requests_of_the_process),
+		cmocka_unit_test(test_reports_say_that_shares_contain_what_readers_wait),
 		cmocka_unit_test(test_reports_say_what_rates_are_of),
 		cmocka_unit_test(test_calls_dropped_for_windows_do_not_hide_shares),
 		cmocka_unit_test(test_requests_of_a_process_are_those_that_it_served),

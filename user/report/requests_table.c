@@ -320,6 +320,36 @@ static void print_tied(struct view *v, const struct m_requests *r)
 			    cell_pct(pct, lost_calls_pct(v->r)));
 }
 
+/* Have calls of this operation been measured that contain what a reader or writer waits? */
+static bool contains_waiting(const struct recording *r, const struct m_request_codec *c)
+{
+	for (u32 i = 0; i < r->nr_rows; i++) {
+		const struct m_func *f = r->row[i].func < r->nr_funcs ? &r->func[r->row[i].func]
+								      : NULL;
+
+		if (f && f->note && strstr(f->note, "waiting time") &&
+		    !strcmp(f->codec, c->codec) && !strcmp(f->op, c->op))
+			return true;
+	}
+	return false;
+}
+
+static void print_waiting(struct view *v, const struct m_requests *r)
+{
+	for (u32 i = 0; i < r->nr_rows; i++)
+		for (u32 k = 0; k < r->row[i].nr_codecs; k++) {
+			const struct m_request_codec *c = &r->row[i].codec[k];
+
+			if (!contains_waiting(v->r, c))
+				continue;
+			table__para(v, "waiting",
+				    "calls marked with * contain what they wait for data, and so "
+				    "do the parts of requests: where the other side sends its "
+				    "data slowly, these are no work of codecs");
+			return;
+		}
+}
+
 static void print_followed(struct view *v, const struct m_requests *r)
 {
 	char a[CELL], b[CELL];
@@ -464,6 +494,7 @@ void table__requests(struct view *v)
 		print_parts(v, &r->row[i]);
 	print_rule(v);
 	print_tied(v, r);
+	print_waiting(v, r);
 	print_followed(v, r);
 	print_connections(v, r);
 	table__request_procs(v);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Requests by all the ways that a server may read and answer: other system calls, protocols, connections that
-do not live like a question and an answer. Against what ways.py, streams.py and gotls say of themselves.
+do not live like a question and an answer. Against what ways.py, streams.py, gotls and gowire say of themselves.
 """
 import os
 import re
@@ -112,6 +112,22 @@ def over_tls(mode):
     return r.wrong
 
 
+def on_the_wire(mode):
+    r = Run(f"gowire -mode {mode} -n 40 -g 2")
+    r.wrong += check_exact(r.report, r.lines)
+    for side in ("server", "client"):
+        row = r.row(side)
+        r.is_(f"requests of the {side}", row["count"], r.truth["count"])
+        # Each takes 2 ms of sleep, and what is decoded and encoded are some bytes.
+        if row["codec_share_pct"] > 40:
+            r.wrong.append(f"{row['codec_share_pct']} % of the {side}'s requests are in codecs")
+    if mode == "decoder":
+        r.is_("codec calls in requests", r.row("server")["codec_calls"], 2 * r.truth["count"])
+    else:
+        r.is_("codec calls in requests", r.row("server")["codec_calls"], r.truth["connections"])
+    return r.wrong
+
+
 for name, sentence in (
         ("tls", "the handshake of OpenSSL, which reads records in two parts, is no request"),
         ("expect", "an answer 100 Continue does not end a request"),
@@ -142,4 +158,11 @@ for name, sentence in (
         test(sentence, over_tls, name)
     else:
         skip(sentence, "gotls is not built")
+for name, sentence in (
+        ("decoder", "what decoders on connections wait is no part of requests"),
+        ("handed", "who hands a connection on has no part in its later requests")):
+    if os.path.exists(f"{WORK}/gowire"):
+        test(sentence, on_the_wire, name)
+    else:
+        skip(sentence, "gowire is not built")
 done()

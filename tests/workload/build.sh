@@ -21,7 +21,7 @@ die() {
 go=$("$src/../find_go.sh") || go=
 if [ -z "$go" ]; then
     [ "${HB_CI:-}" = 1 ] && die "no Go >= 1.22"
-    echo "$0: NOT BUILT: gojson_*, gocgo, goserver, gotls, goload (epoll_server has no load without it): no Go >= 1.22, see https://go.dev/dl/" >&2
+    echo "$0: NOT BUILT: gojson_*, gocgo, goserver, gotls, gowire, goload (epoll_server has no load without it): no Go >= 1.22, see https://go.dev/dl/" >&2
 fi
 
 # lld, or the one that comes with Rust: a -B option for the compiler; "" is its usual place.
@@ -48,7 +48,7 @@ files="actor hist_check counted switches cjson_work cjson_noplt cjson_cet cjson_
     librelay_a.so librelay_b.so"
 [ "$lld" = none ] || files="$files hostile_lld"
 [ -z "$go" ] || files="$files gojson gojson_plain gojson_stripped gojson_pie gojson_staticpie
-    gojson_nosect gocgo goserver goload gotls"
+    gojson_nosect gocgo goserver goload gotls gowire"
 goasm=
 [ -z "$go" ] || [ "$(uname -m)" != x86_64 ] || goasm=goasm
 files="$files $goasm"
@@ -140,6 +140,7 @@ build_all_go() {
     CGO_ENABLED=0 build_go goserver goserver
     CGO_ENABLED=0 build_go goload goload
     CGO_ENABLED=0 build_go gotls gotls
+    CGO_ENABLED=0 build_go gowire gowire
     [ -z "$goasm" ] || CGO_ENABLED=0 build_go goasm goasm
     cp -f "$out/gojson_stripped" "$out/gojson_nosect"
     drop_sections "$out/gojson_nosect"

@@ -396,6 +396,9 @@ def loaded_later():
     seen = [f for f in report["functions"] if f["function"] == "latecodec_encode"]
     if not seen or not truth["entries"] // 4 <= seen[0]["entries"] <= truth["entries"]:
         wrong.append(f"entries: {[f['entries'] for f in seen]} of {truth['entries']}")
+    told = [x for x in report["warnings"] if "has loaded a library while recording" in x]
+    if len(told) != 1:
+        wrong.append(f"that it was measured late is not said: {report['warnings']}")
     return wrong
 
 
@@ -681,7 +684,7 @@ def main():
         test("a process that becomes a Go program", becomes, GO, "encoding/json.Marshal", 200)
     test("a process that becomes the same program again", becomes_itself)
     test("children that become another program while they are attached to", becomes_at_once, 20)
-    test("a library that is loaded later is measured from then on", loaded_later)
+    test("a library that is loaded later is measured from then on, which is said", loaded_later)
     test("a library is measured when it comes, and from its first call when it comes again", at_once)
     test("a library that is unloaded at once is counted, or said not to be", too_short)
     programs = [("cjson_work", "parse", "cJSON_Parse"), ("cjson_fixed", "parse", "cJSON_Parse")]

@@ -274,6 +274,20 @@ static void count_ended(struct follow *f, const struct follow_empty *e)
 		f->nr_gone++;
 }
 
+/* It was there, and could make calls of what it had loaded before it was looked at. Of those that started
+ * while recording their age is said: see tell_late(). */
+static void count_later(struct session *s, const struct follow_empty *e)
+{
+	struct follow *f = &s->follow;
+
+	if (e->born_mono_ns)
+		return;
+	if (!f->nr_later++) {
+		f->first_later = e->proc->pid;
+		f->later_ns = mono_ns() - s->begin_mono_ns;
+	}
+}
+
 /* Looks at it again if there is more code than before. *gone: it is no longer one of these. */
 static int retry_one(struct session *s, struct follow_empty *e, bool *gone)
 {
@@ -296,6 +310,8 @@ static int retry_one(struct session *s, struct follow_empty *e, bool *gone)
 	if (!err)
 		err = take(s, e->proc, e->born_mono_ns);
 	*gone = !err;
+	if (!err)
+		count_later(s, e);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -453,6 +469,27 @@ static void tell_late(struct session *s)
 	free(ns);
 }
 
+static void tell_later(struct session *s)
+{
+	const struct follow *f = &s->follow;
+	char after[16];
+
+	format_ns(after, sizeof(after), f->later_ns);
+	if (f->nr_later == 1)
+		session__warn(s,
+			      "process %d has loaded a library while recording, and had nothing to "
+			      "be measured before: it is measured only from then on, %s after the "
+			      "start, or up to a second after the library has come",
+			      (int)f->first_later, after);
+	else if (f->nr_later)
+		session__warn(
+			s,
+			"%u processes (%d the first, %s after the start) have loaded a library "
+			"while recording, and had nothing to be measured before: they are "
+			"measured only from up to a second after it has come",
+			f->nr_later, (int)f->first_later, after);
+}
+
 /* Those that have ended since they were looked at last. */
 static void look_for_ended(struct follow *f)
 {
@@ -476,6 +513,7 @@ void follow__tell(struct session *s)
 	look_for_ended(&s->follow);
 	one = f->nr_gone == 1;
 	tell_late(s);
+	tell_later(s);
 	if (f->nr_gone)
 		session__warn(
 			s,

@@ -40,7 +40,10 @@ struct follow {
 	u32 nr_gone;	 /* had ended before it was known what is in them */
 	u32 nr_too_many; /* more processes than there is room for */
 	u32 nr_no_codec; /* nothing in them is to be measured */
-	u32 nr_named;	 /* of empty[] */
+	u32 nr_later;	 /* nothing in them was, until they had loaded a library */
+	pid_t first_later;
+	u64 later_ns; /* of the first one: since the start */
+	u32 nr_named; /* of empty[] */
 };
 
 void follow__init(struct follow *f, bool on);

@@ -402,6 +402,40 @@ def loaded_later():
     return wrong
 
 
+PASSING = """
+import _ctypes, ctypes, os, sys, time
+print("PID", os.getpid(), flush=True)
+print("READY", flush=True)
+sys.stdin.readline()
+for _ in range(60):
+    lib = ctypes.CDLL(sys.argv[1])
+    time.sleep(0.03)
+    _ctypes.dlclose(lib._handle)
+    time.sleep(0.03)
+lib = ctypes.CDLL(sys.argv[1])
+time.sleep(1.5)
+for _ in range(5):
+    lib.latecodec_encode(b"x", ctypes.c_size_t(1))
+print("DONE", flush=True)
+sys.stdin.readline()
+"""
+
+
+def come_again():
+    """A library that is unloaded while it is looked at has not changed: when it has come again it is counted."""
+    argv = [sys.executable, "-c", PASSING, f"{WORK}/liblatecodec.so"]
+    with Workload("a library that comes and goes", argv) as w, \
+            Hbprof(w.pid, "--wait", "--probe", "latecodec_encode") as h:
+        h.wait_measuring()
+        w.run()
+        report = h.report()
+    wrong = check_balance(report)
+    seen = [f["entries"] for f in report["functions"] if f["function"] == "latecodec_encode"]
+    if seen != [5]:
+        wrong.append(f"entries: {seen} of 5")
+    return wrong + [x for x in report["warnings"] if "differs" in x]
+
+
 def at_once():
     """The dynamic linker says when a library comes. The breakpoints are in its file then. Its calls are made
     through a pointer, so the return site is to be found, too."""
@@ -685,6 +719,7 @@ def main():
     test("a process that becomes the same program again", becomes_itself)
     test("children that become another program while they are attached to", becomes_at_once, 20)
     test("a library that is loaded later is measured from then on, which is said", loaded_later)
+    test("a library that is unloaded while it is looked at is counted when it comes again", come_again)
     test("a library is measured when it comes, and from its first call when it comes again", at_once)
     test("a library that is unloaded at once is counted, or said not to be", too_short)
     programs = [("cjson_work", "parse", "cJSON_Parse"), ("cjson_fixed", "parse", "cJSON_Parse")]

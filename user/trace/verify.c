@@ -49,8 +49,11 @@ bool session__site_intact(const struct session *s, u32 proc, u32 image, const st
 		return false;
 	if (p->unreadable)
 		return true; /* not permitted, or the process is gone: the file was compared */
+	/* A library may be unloaded before it is probed: the file was compared, and it may come again. */
+	if (p->nr_memory < 0)
+		return true;
 	if (p->nr_memory < (ssize_t)(at + site->len))
-		return false; /* nothing is mapped where this code should be */
+		return false; /* it ends before this code does */
 	/* In memory a breakpoint of another tracer may stand in its place. */
 	memory = p->memory + at;
 	brk_len = pi->ops->breakpoint_len;

@@ -44,6 +44,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define IPPROTO_MPTCP 262
 #define MSG_PEEK      2
 #define MSG_ERRQUEUE  0x2000
+#define MSG_FASTOPEN  0x20000000
 
 /* System calls that threads are in. A full map is HB_REQ_CALLS_FULL. */
 struct {
@@ -280,19 +281,17 @@ static __always_inline void remember_port(u16 port)
 		bpf_map_update_elem(&req_ports, &key, &one, BPF_ANY);
 }
 
-/* A look at data that stays to be read, or at what became of data sent: no transfer. The fourth argument
- * is read by a helper: a program that does so itself cannot be attached where there are but three. */
-static __always_inline bool looks_only(const struct sys_enter *ctx, u64 cookie)
+/* The MSG_ flags of a system call. The fourth argument is read by a helper: a program that does so itself cannot
+ * be attached where there are but three. */
+static __always_inline u64 msg_flags(const struct sys_enter *ctx, u64 cookie)
 {
 	u64 flags = 0;
 
-	if ((cookie & 3) != HB_REQ_OP_READ)
-		return false;
 	if (cookie & HB_REQ_OP_MSG)
 		bpf_probe_read_kernel(&flags, sizeof(flags), &ctx->arg[2]);
 	else if (cookie & HB_REQ_OP_RECV)
 		bpf_probe_read_kernel(&flags, sizeof(flags), &ctx->arg[3]);
-	return flags & (MSG_PEEK | MSG_ERRQUEUE);
+	return flags;
 }
 
 /*
@@ -322,14 +321,19 @@ int hb_req_enter(struct sys_enter *ctx)
 {
 	u64 pid_tgid = current_pid_tgid(), begin_ns, now;
 	struct hb_req_call call = {}, *kept;
-	u64 cookie;
+	u64 cookie, flags;
 
 	if (req_proc(pid_tgid >> 32) < 0)
 		return 0;
 	begin_ns = bpf_ktime_get_ns();
 	cookie = bpf_get_attach_cookie(ctx);
-	if (looks_only(ctx, cookie) || !find_sock(ctx, cookie, &call))
+	flags = msg_flags(ctx, cookie);
+	/* A look at data that stays to be read, or at what became of data sent, is no transfer. */
+	if ((cookie & 3) == HB_REQ_OP_READ && flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return 0;
+	if (!find_sock(ctx, cookie, &call))
+		return 0;
+	call.opens = (cookie & 3) == HB_REQ_OP_WRITE && flags & MSG_FASTOPEN;
 	if (cookie & (HB_REQ_OP_BUF | HB_REQ_OP_IOV | HB_REQ_OP_MSG | HB_REQ_OP_MMSG))
 		call.buf = ctx->arg[1];
 	if (bpf_map_update_elem(&req_calls, &pid_tgid, &call, BPF_ANY)) {
@@ -427,7 +431,7 @@ static __always_inline int on_io(const struct hb_req_call *call, u64 cookie, s64
 
 	if (io_sock(call, ret, io, &id))
 		return 0;
-	c = conn_get(&id, io);
+	c = call->opens ? conn_open(&id, io) : conn_get(&id, io);
 	if (!c)
 		return 0;
 	if (io->op == HB_REQ_OP_ACCEPT) {
@@ -465,6 +469,8 @@ int hb_req_exit(struct sys_exit *ctx)
 		 * needs no entry, and servers wait in it. */
 		return 0;
 	}
+	if (call.opens && ret == -EINPROGRESS)
+		io.op = HB_REQ_OP_CONNECT;
 	if (!io_done(io.op, ret))
 		return 0;
 	io.exit_ns = now;

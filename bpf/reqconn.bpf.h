@@ -466,4 +466,22 @@ static __always_inline struct hb_req_conn *conn_get(const struct conn_id *id, co
 	return c;
 }
 
+/* The same where the system call that has sent data has made the connection as well, unless it was there. */
+static __always_inline struct hb_req_conn *conn_open(const struct conn_id *id, struct io *io)
+{
+	struct hb_req_conn *c;
+	u64 sk = id->sk;
+	u32 op = io->op;
+
+	c = bpf_map_lookup_elem(&req_conns, &sk);
+	if (c && c->ino == id->ino)
+		return c;
+	io->op = HB_REQ_OP_CONNECT;
+	c = conn_get(id, io);
+	io->op = op;
+	if (c && op == HB_REQ_OP_WRITE)
+		c->accept_ns = 0; /* its first request has not waited for it */
+	return c;
+}
+
 #endif

@@ -24,7 +24,7 @@ enum hb_req_op {
 #define HB_REQ_OP_SPLICE 0x20 /* flag: the third argument is a descriptor, that of data going out */
 #define HB_REQ_OP_IOV	 0x40 /* flag: the second argument is an array of struct iovec */
 #define HB_REQ_OP_MSG	 0x80 /* flag: it is a struct msghdr; the third argument are MSG_ flags */
-#define HB_REQ_OP_RECV	 0x100 /* flag: the fourth argument are MSG_ flags */
+#define HB_REQ_OP_RECV	 0x100 /* flag: the fourth argument are MSG_ flags: recv, sendto */
 #define HB_REQ_OP_MMSG	 0x200 /* flag: the second argument is an array of struct mmsghdr */
 
 enum hb_req_side {
@@ -104,7 +104,8 @@ struct hb_req_call {
 	u64 prog_ns; /* how long that took */
 	u64 buf;     /* the data; 0: not to be had */
 	u64 file;    /* of its socket: struct file */
-	u64 out;     /* splice(2): data goes out there */
+	u32 out;     /* splice(2): data goes out there */
+	u32 opens;   /* TCP Fast Open: it connects, too */
 };
 
 /* What a task has last read from, of each side. */

@@ -3,6 +3,8 @@
  * of who listens, and the processes that share a connection. */
 #include "reqworld.h"
 
+#define MSG_FASTOPEN 0x20000000
+
 static void listen_on(u32 port)
 {
 	u32 one = 1;
@@ -116,6 +118,53 @@ static void test_one_that_is_refused_later_was_none(void **state)
 	assert_int_equal(count(HB_REQ_CONNECTED), 0);
 	assert_int_equal(count(HB_REQ_CLOSED), 0);
 	check_no_loss();
+}
+
+/* TCP Fast Open: there is no connect(). */
+static void sends_to(u32 fd, u64 flags, s64 ret)
+{
+	u64 cookie = HB_REQ_OP_WRITE | HB_REQ_OP_BUF | HB_REQ_OP_RECV;
+	struct sys_enter ctx = {.arg = {fd, BUF, 100, flags}};
+
+	run_current();
+	kernel.cookie = cookie;
+	hb_req_enter(&ctx);
+	w_pass(5);
+	leave_call(cookie, ret);
+}
+
+static void test_a_connection_that_data_makes_is_a_new_one(void **state)
+{
+	struct hb_req_row *client;
+
+	w_thread(5);
+	sends_to(1, MSG_FASTOPEN, 100);
+	w_pass(90);
+	conn_read(1, 5, 100);
+	sends_to(1, 0, 100);
+	conn_read(1, 5, 100);
+	conn_gone(1);
+	client = row_of(HB_REQ_CLIENT, 40001);
+	assert_int_equal(client->count, 2);
+	assert_int_equal(client->sum_ns, 100 + 10);
+	assert_int_equal(client->waited, 0);
+	assert_int_equal(count(HB_REQ_CONNECTED), 1);
+	assert_int_equal(count(HB_REQ_FOUND), 0);
+	check_begun(0);
+}
+
+/* Without a cookie of the other side, and without waiting, only the connection is begun. */
+static void test_one_that_is_still_being_made_is_known(void **state)
+{
+	w_thread(5);
+	conns[1].sk.__sk_common.skc_state = TCP_SYN_SENT;
+	sends_to(1, MSG_FASTOPEN, -EINPROGRESS);
+	sends_to(1, 0, 100);
+	conn_read(1, 5, 100);
+	conn_gone(1);
+	assert_int_equal(row_of(HB_REQ_CLIENT, 40001)->count, 1);
+	assert_int_equal(count(HB_REQ_CONNECTED), 1);
+	check_begun(0);
 }
 
 static void ask_port(u16 port)
@@ -315,6 +364,8 @@ int main(void)
 		T(test_a_queue_that_cannot_be_kept_makes_waits_unknown),
 		T(test_a_connection_that_is_refused_at_once_is_none),
 		T(test_one_that_is_refused_later_was_none),
+		T(test_a_connection_that_data_makes_is_a_new_one),
+		T(test_one_that_is_still_being_made_is_known),
 		T(test_a_socket_that_is_connected_again_is_another_connection),
 		T(test_a_connection_of_multipath_tcp_waits_and_ends_like_others),
 		T(test_one_that_was_closed_first_ends_when_its_last_byte_has_arrived),

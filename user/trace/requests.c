@@ -37,7 +37,7 @@ static const struct syscall {
 	{"recvmmsg", HB_REQ_OP_READ | HB_REQ_OP_MMSG | HB_REQ_OP_RECV},
 	{"write", HB_REQ_OP_WRITE | HB_REQ_OP_BUF},
 	{"writev", HB_REQ_OP_WRITE | HB_REQ_OP_IOV},
-	{"sendto", HB_REQ_OP_WRITE | HB_REQ_OP_BUF},
+	{"sendto", HB_REQ_OP_WRITE | HB_REQ_OP_BUF | HB_REQ_OP_RECV},
 	{"pwritev2", HB_REQ_OP_WRITE | HB_REQ_OP_IOV},
 	{"sendmsg", HB_REQ_OP_WRITE | HB_REQ_OP_MSG},
 	{"sendmmsg", HB_REQ_OP_WRITE | HB_REQ_OP_MMSG},

@@ -21,6 +21,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 
 CONNECTIONS, REQUESTS = 5, 40
 HEAD = b"POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n"
@@ -176,6 +177,8 @@ def main():
         os._exit(0)
     serve(listener)
     os.waitpid(child, 0)
+    if mode == "mptcp":
+        time.sleep(1)  # the kernel closes these in a worker of its own
     voluntary, involuntary = (e - b for b, e in zip(before, switches()))
     print(f"SWITCHES voluntary={voluntary} involuntary={involuntary}\nDONE", flush=True)
     sys.stdin.readline()

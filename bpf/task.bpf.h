@@ -88,6 +88,17 @@ static __always_inline u64 entry_cost(u32 lang, u32 cls)
 	return cal.tail_ns[BOUNDED(lang, 1)][BOUNDED(cls, 7)];
 }
 
+/* Has the task not been in a probe before? What is known of a thread may be an earlier one's of its id. */
+static __always_inline bool is_new_task(const struct hb_task *t, const struct hit *h)
+{
+	struct task_struct *task;
+
+	if (!t->hit_ns || h->lang != HB_LANG_NATIVE)
+		return !t->hit_ns;
+	task = bpf_get_current_task_btf();
+	return task->start_time > t->hit_ns;
+}
+
 /* The entry's look-ups are done: how much more than a hot pair does the one cost that it begins? */
 __noinline int hb_cold_entry(struct hb_task *t, const struct hit *h)
 {
@@ -96,7 +107,7 @@ __noinline int hb_cold_entry(struct hb_task *t, const struct hit *h)
 
 	if (!t || !h)
 		return 0;
-	first = !t->hit_ns;
+	first = is_new_task(t, h);
 	seen_ns = bpf_ktime_get_ns() - h->now;
 	t->cold.in_ns = t->cold.total_ns = t->cold.step_ns = 0;
 	/* A task's first look-ups have made the task: they took long in hot caches, too. */

@@ -141,6 +141,24 @@ static void test_the_first_call_of_a_task_is_not_cold(void **state)
 	assert_int_equal(w_drop(HB_CNT_COLD), 0);
 }
 
+/* A thread whose id another one had. */
+static void test_the_first_call_of_a_thread_with_a_used_id_is_not_cold(void **state)
+{
+	u16 f = W_FUNC(.image = W_NATIVE);
+	u64 ra = w_ra(f);
+
+	set_curve();
+	w_run(w_thread(1));
+	seasoned();
+	kernel.task.start_time = kernel.now_ns;
+	ran(f, D1, ra, COLD, 1000);
+	w_check_dist(f, HB_DIST_LEAF, 1, 990, 990, 990);
+	assert_int_equal(w_drop(HB_CNT_COLD), 0);
+	w_pass(HB_COLD_GAP_NS); /* its second one may be */
+	ran(f, D1, ra, COLD, 1000);
+	assert_int_equal(w_drop(HB_CNT_COLD), 1);
+}
+
 /* The pair inside is cold, the call around it is not. */
 static void around(u8 exit_class, u64 less)
 {
@@ -214,6 +232,7 @@ int main(void)
 		T(test_look_ups_soon_after_another_hit_are_not_cold),
 		T(test_a_pair_at_the_begin_of_a_call_is_not_cold),
 		T(test_the_first_call_of_a_task_is_not_cold),
+		T(test_the_first_call_of_a_thread_with_a_used_id_is_not_cold),
 		T(test_a_cold_pair_inside_costs_its_caller_more),
 		T(test_a_cold_pair_with_a_stepped_exit_costs_most),
 		T(test_a_cold_recursive_entry_costs_the_call_that_it_is_in),

@@ -63,7 +63,10 @@ def served(name, *options, untied=0, timing=True):
         wrong.append(f"{n['tied_calls']} of {calls} codec calls are tied")
     handlers(m, wrong)
     if timing:
-        near("P50", got["latency"]["p50_ns"], stat(m.lines, "LATENCY", "request", "p50"), 2, wrong)
+        # The program's own clock runs on in the probes, which cost a request of 40 us as much again.
+        probes = m.report["cost"]["probe_ns"] / max(1, truth["count"])
+        own = stat(m.lines, "LATENCY", "request", "p50")
+        near("P50", got["latency"]["p50_ns"], max(own - probes, own / 4), 2, wrong)
         share = got["codec_share_pct"]
         if share is None or not 0 < share < 100:
             wrong.append(f"codec share {share} %")
